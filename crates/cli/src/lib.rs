@@ -1,0 +1,1 @@
+//! The binaries: configuration, wiring and output.

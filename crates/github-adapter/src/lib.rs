@@ -1,0 +1,1 @@
+//! GitHub REST, as the review port needs it.

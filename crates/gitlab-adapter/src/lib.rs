@@ -1,0 +1,1 @@
+//! GitLab REST v4, as the issue port needs it.

@@ -1,0 +1,1 @@
+//! The one HTTP policy: time limits, retries, rate limits, proxies, certificates, redirects, redaction and counting.

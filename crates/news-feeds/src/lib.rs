@@ -1,0 +1,1 @@
+//! Reads feeds: fetch, repair, parse, canonical links, fingerprints and the shortlist.

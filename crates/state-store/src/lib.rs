@@ -1,0 +1,1 @@
+//! Where state documents live: the automation service's KV store or local files.

@@ -1,0 +1,1 @@
+//! Size of documents (being written).

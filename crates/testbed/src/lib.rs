@@ -23,9 +23,12 @@
 //! # Ok::<(), testbed::TestbedError>(())
 //! ```
 
+mod answer;
+pub mod calendar;
 pub mod call;
 mod error;
 pub mod faults;
+pub mod kv;
 pub mod request_log;
 mod server;
 

@@ -23,6 +23,7 @@
 //! # Ok::<(), testbed::TestbedError>(())
 //! ```
 
+pub mod agent_server;
 mod answer;
 pub mod calendar;
 pub mod call;

@@ -13,6 +13,11 @@
 
 pub mod decide;
 pub mod document;
+pub mod engine;
+pub mod error;
+pub mod identity;
 pub mod moment;
+pub mod policy;
 pub mod ports;
+pub mod report;
 pub mod text;

@@ -1,0 +1,176 @@
+//! Claims: the exclusive right to start a task.
+//!
+//! With files the transaction is exclusive; with the KV store a key created with `nx` is. The
+//! record is written before anything slow happens, with all that a later poll needs to find
+//! and remove what this one may leave behind: conversation id and workspace.
+
+use super::desk::Room;
+use super::{Engine, World, guards};
+use crate::decide::LEASE_SECONDS;
+use crate::document::{Document, Field, Record, Status};
+use crate::identity;
+use crate::policy::{Policy, Trigger};
+use crate::ports::{Guard, Store, StoreError};
+use crate::report::SkipReason;
+use serde_json::{Value, json};
+use std::cell::Cell;
+use std::rc::Rc;
+
+/// The right to start a task. Made only by a claim that was won; never copied.
+#[derive(Debug)]
+pub struct Claim {
+    task: String,
+    conversation_id: String,
+    attempt: u64,
+    record: Record,
+    guarded: bool,
+}
+
+impl Claim {
+    /// Task key.
+    pub fn task(&self) -> &str {
+        &self.task
+    }
+
+    /// The id that its conversation will have.
+    pub fn conversation_id(&self) -> &str {
+        &self.conversation_id
+    }
+
+    /// The record as it was claimed.
+    pub fn record(&self) -> &Record {
+        &self.record
+    }
+
+    /// When it was claimed, seconds since the epoch.
+    pub fn claimed_at(&self) -> f64 {
+        self.record.last_activity()
+    }
+}
+
+impl<X: World, P: Policy> Engine<'_, X, P> {
+    /// Claims a trigger, or says why not.
+    pub(super) async fn claim(
+        &self,
+        trigger: &Trigger<P::Payload>,
+        dir: &str,
+    ) -> Result<Result<Claim, SkipReason>, StoreError> {
+        let now = self.now();
+        let task = trigger.task.as_str();
+        let attempt = self.desk.current().retry(task).map_or(0, |retry| retry.attempts);
+        let conversation_id =
+            identity::conversation_id(&self.run.automation_id, self.policy.target(), task);
+        let mut record = trigger.record.clone();
+        record
+            .set_status(Status::Starting)
+            .set(Field::ConversationId, conversation_id.as_str())
+            .set(Field::WorkspaceDir, dir)
+            .set(Field::LastActivity, now)
+            .set(Field::LeaseOwner, self.run.run_id.as_str())
+            .set(Field::LeaseUntil, now + LEASE_SECONDS);
+        if attempt > 0 {
+            record.set(Field::Attempt, attempt);
+        }
+        let name = guards::claim(task, attempt);
+        let content = json!({"run_id": self.run.run_id, "record": record.to_value()});
+        let guarded = match self.desk.store().create_guard(&name, &content).await {
+            Ok(Guard::Created) => true,
+            Ok(Guard::NotNeeded) => false,
+            Ok(Guard::Exists(held)) => {
+                self.restore(task, &held).await?;
+                return Ok(Err(SkipReason::ClaimedElsewhere));
+            }
+            Err(StoreError::TooLarge { .. }) => return Ok(Err(SkipReason::NoRoom)),
+            Err(error) => return Err(error),
+        };
+        let won = Rc::new(Cell::new(false));
+        let effect = {
+            let (won, task, record) = (won.clone(), task.to_owned(), record.clone());
+            move |document: &mut Document| {
+                let present = document.record(&task);
+                won.set(present.as_ref().is_none_or(|present| *present == record));
+                if present.is_none() {
+                    document.put_record(&task, record.clone());
+                }
+            }
+        };
+        let written = self.desk.apply(now, Rc::new(effect)).await;
+        let outcome = match &written {
+            Ok(Room::Found) if won.get() => None,
+            Ok(Room::Found) => Some(SkipReason::ClaimedElsewhere),
+            Ok(Room::None) => Some(SkipReason::NoRoom),
+            Err(_) => Some(SkipReason::SetupFailed),
+        };
+        if let (Some(reason), true) = (outcome, guarded) {
+            // Not ours after all, or not recorded: without a record nobody must find the guard.
+            // After a failed write the record may be there: then the guard has to stay with it.
+            if written.is_ok() {
+                self.delete_guard(&name).await;
+            }
+            written?;
+            return Ok(Err(reason));
+        }
+        written?;
+        match outcome {
+            Some(reason) => Ok(Err(reason)),
+            None => Ok(Ok(Claim {
+                task: task.to_owned(),
+                conversation_id,
+                attempt,
+                record,
+                guarded,
+            })),
+        }
+    }
+
+    /// A claim key without a record: its write was lost. The record is made from the key, and its
+    /// fate is decided like that of any other claim.
+    async fn restore(&self, task: &str, held: &Value) -> Result<(), StoreError> {
+        let Some(record) = held.get("record").cloned().and_then(Record::from_value) else {
+            self.warn(task, "its claim key holds no record; delete the key if no run is at work");
+            return Ok(());
+        };
+        let task = task.to_owned();
+        let effect = move |document: &mut Document| {
+            if !document.has_record(&task) {
+                document.put_record(&task, record.clone());
+            }
+        };
+        self.desk.apply(self.now(), Rc::new(effect)).await.map(|_| ())
+    }
+
+    /// Gives a claim back: the conversation was refused or never asked for.
+    pub(super) async fn drop_claim(
+        &self,
+        claim: &Claim,
+        failure: Option<&str>,
+    ) -> Result<(), StoreError> {
+        let now = self.now();
+        let (task, owner) = (claim.task.clone(), self.run.run_id.clone());
+        let failure = failure.map(str::to_owned);
+        let attempts = claim.attempt + 1;
+        let effect = move |document: &mut Document| {
+            let ours = document.record(&task).is_some_and(|record| {
+                record.status() == Status::Starting
+                    && record.text(Field::LeaseOwner) == Some(owner.as_str())
+            });
+            if ours {
+                document.remove_record(&task);
+                if let Some(error) = &failure {
+                    super::start::remember_failure(document, &task, attempts, error, now);
+                }
+            }
+        };
+        self.desk.apply(now, Rc::new(effect)).await?;
+        if claim.guarded {
+            self.delete_guard(&guards::claim(&claim.task, claim.attempt)).await;
+        }
+        Ok(())
+    }
+
+    pub(super) async fn delete_guard(&self, name: &str) {
+        if let Err(error) = self.desk.store().delete_guard(name).await {
+            self.warn("", &format!("the key {name} could not be deleted: {error}"));
+        }
+    }
+}

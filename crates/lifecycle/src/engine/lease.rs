@@ -1,0 +1,138 @@
+//! Leases: the exclusive right to finish a task, for a quarter of an hour.
+//!
+//! The record names who holds it. With the KV store a key created with `nx` makes it exclusive; each
+//! take-over of a lapsed lease is the next key. After winning, the record is looked at afresh:
+//! whatever was decided on an older copy counts only if nothing has changed since.
+
+use super::{Engine, World, guards};
+use crate::decide::{LEASE_SECONDS, leased_to_other};
+use crate::document::{Document, Field, Record};
+use crate::policy::Policy;
+use crate::ports::{Guard, Store, StoreError};
+use serde_json::{Value, json};
+use std::cell::Cell;
+use std::rc::Rc;
+
+/// More take-overs than this of one task mean that something kills every run.
+const MAX_TAKE_OVERS: u32 = 40;
+
+/// The right to finish a task. Made only by winning it; never copied.
+#[derive(Debug)]
+pub struct Lease {
+    task: String,
+    until: f64,
+    /// The number of the held key; `None` where no keys are needed.
+    number: Option<u32>,
+}
+
+impl Lease {
+    /// Task key.
+    pub fn task(&self) -> &str {
+        &self.task
+    }
+
+    /// Whether it still holds. What others may see is done only while it does.
+    pub fn holds(&self, now: f64) -> bool {
+        now < self.until
+    }
+}
+
+impl<X: World, P: Policy> Engine<'_, X, P> {
+    /// Takes the lease of a task whose record looked like `decided_on`. `None` when somebody
+    /// else holds it or the record has changed.
+    pub(super) async fn lease(
+        &self,
+        task: &str,
+        decided_on: &Record,
+    ) -> Result<Option<Lease>, StoreError> {
+        let now = self.now();
+        let until = now + LEASE_SECONDS;
+        let Some(number) = self.take_lease_key(task, now, until).await? else { return Ok(None) };
+        let lease = Lease { task: task.to_owned(), until, number };
+        let won = Rc::new(Cell::new(false));
+        let effect = {
+            let (won, task, owner) = (won.clone(), task.to_owned(), self.run.run_id.clone());
+            let decided_on = without_lease(decided_on.clone());
+            move |document: &mut Document| {
+                won.set(false);
+                let Some(mut record) = document.record(&task) else { return };
+                let unchanged = without_lease(record.clone()) == decided_on;
+                if unchanged && !leased_to_other(&record, &owner, now) {
+                    record
+                        .set(Field::LeaseOwner, owner.as_str())
+                        .set(Field::LeaseUntil, until);
+                    document.put_record(&task, record);
+                    won.set(true);
+                }
+            }
+        };
+        // Not remembered for the end of the poll: a lease is of its moment.
+        let written = self.desk.transact_once(now, Rc::new(effect)).await;
+        if won.get() && written.is_ok() {
+            return Ok(Some(lease));
+        }
+        if written.is_ok() {
+            self.delete_lease_keys(&lease).await;
+        }
+        written.map(|_| None)
+    }
+
+    /// The outer option: whether the key was won; the inner: its number, if keys are needed.
+    async fn take_lease_key(
+        &self,
+        task: &str,
+        now: f64,
+        until: f64,
+    ) -> Result<Option<Option<u32>>, StoreError> {
+        for number in 0..MAX_TAKE_OVERS {
+            let content = json!({"run_id": self.run.run_id, "until": until});
+            let name = guards::lease(task, number);
+            match self.desk.store().create_guard(&name, &content).await? {
+                Guard::NotNeeded => return Ok(Some(None)),
+                Guard::Created => return Ok(Some(Some(number))),
+                Guard::Exists(held) => {
+                    let until = held.get("until").and_then(Value::as_f64).unwrap_or(0.0);
+                    if until > now && until < now + 2.0 * LEASE_SECONDS {
+                        return Ok(None);
+                    }
+                }
+            }
+        }
+        self.warn(task, "every run that tried to finish it died; look at the logs of earlier runs");
+        Ok(None)
+    }
+
+    /// Gives a lease back. The record forgets it at the end of the poll.
+    pub(super) async fn release_lease(&self, lease: &Lease) {
+        let (task, owner) = (lease.task.clone(), self.run.run_id.clone());
+        self.desk.later(Rc::new(move |document: &mut Document| {
+            let Some(mut record) = document.record(&task) else { return };
+            if record.text(Field::LeaseOwner) == Some(owner.as_str()) {
+                record.unset(Field::LeaseOwner).unset(Field::LeaseUntil);
+                document.put_record(&task, record);
+            }
+        }));
+        self.delete_lease_keys(lease).await;
+    }
+
+    /// Lowest first: so whoever asks meanwhile wins the lowest key and is seen by all that follow.
+    async fn delete_lease_keys(&self, lease: &Lease) {
+        let Some(highest) = lease.number else { return };
+        for number in 0..=highest {
+            self.delete_guard(&guards::lease(&lease.task, number)).await;
+        }
+    }
+
+    /// Deletes the claim key of a task that has ended.
+    pub(super) async fn delete_claim_key(&self, lease: &Lease, record: &Record) {
+        if lease.number.is_some() {
+            let attempt = record.count(Field::Attempt).unwrap_or(0);
+            self.delete_guard(&guards::claim(&lease.task, attempt)).await;
+        }
+    }
+}
+
+fn without_lease(mut record: Record) -> Record {
+    record.unset(Field::LeaseOwner).unset(Field::LeaseUntil);
+    record
+}

@@ -27,11 +27,16 @@ pub mod agent_server;
 mod answer;
 pub mod calendar;
 pub mod call;
+mod coding;
 mod error;
 pub mod faults;
+pub mod github;
 pub mod kv;
 pub mod request_log;
+mod rest;
+pub mod schema;
 mod server;
+pub mod tree;
 
 pub use error::TestbedError;
 pub use server::{ClosedPort, StandIn, Unexpected};

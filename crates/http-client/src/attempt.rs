@@ -3,36 +3,31 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use reqwest::Method;
-use reqwest::header::{ACCEPT_ENCODING, CONTENT_ENCODING, HeaderMap, HeaderValue, LOCATION};
+use reqwest::header::{ACCEPT_ENCODING, CONTENT_ENCODING, HeaderMap, HeaderValue};
 use tokio::time::{Instant, timeout_at};
 use url::Url;
 
 use crate::body::{BodyStream, Decoder};
 use crate::client::Inner;
 use crate::error::HttpError;
-use crate::guard;
 use crate::hosts::{Host, Turn};
 use crate::request::{Redirects, Request};
 use crate::response::{About, Headers};
 use crate::secret::{Secret, is_telling};
 use crate::transport::{self, Failure};
 
-/// Redirects that are followed for one call.
-const MAX_HOPS: usize = 10;
-
 /// Where a call stands between two redirects.
-struct Way<'a> {
-    inner: &'a Inner,
-    request: &'a Request,
-    url: Url,
+pub(crate) struct Way<'a> {
+    pub(crate) inner: &'a Inner,
+    pub(crate) request: &'a Request,
+    pub(crate) url: Url,
     /// Whether the call has been led away from the origin it was meant for. It stays so even when
     /// it is led back.
-    left_home: bool,
+    pub(crate) left_home: bool,
     /// Whether an address that anybody can reach has answered.
-    saw_public: bool,
-    hops: usize,
-    all_permanent: bool,
+    pub(crate) saw_public: bool,
+    pub(crate) hops: usize,
+    pub(crate) all_permanent: bool,
 }
 
 /// Makes the call once. The stream it gives holds its turn.
@@ -214,97 +209,6 @@ impl Way<'_> {
             .entry(ACCEPT_ENCODING)
             .or_insert(HeaderValue::from_static("gzip"));
         Ok(headers)
-    }
-
-    /// Where the answer leads, when it is a redirect that is to be followed.
-    async fn next_hop(&mut self, answer: &reqwest::Response) -> Result<Option<Url>, HttpError> {
-        let through_proxy =
-            transport::goes_through_proxy(&self.inner.transport.proxies, &self.url)?;
-        self.saw_public |= !guard::names_private_host(&self.url)
-            && (through_proxy
-                || answer
-                    .remote_addr()
-                    .is_none_or(|address| guard::is_public(address.ip())));
-        let reads = matches!(self.request.method, Method::GET | Method::HEAD);
-        let follows = match answer.status().as_u16() {
-            301..=303 => reads,
-            307 | 308 => true,
-            _ => false,
-        };
-        if !follows || self.request.redirects == Redirects::No {
-            return Ok(None);
-        }
-        let Some(location) = answer.headers().get(LOCATION) else {
-            return Ok(None);
-        };
-        let mut next = std::str::from_utf8(location.as_bytes())
-            .ok()
-            .and_then(|location| self.url.join(location).ok())
-            .ok_or_else(|| self.refused("its Location is no address"))?;
-        if !matches!(next.scheme(), "http" | "https") {
-            return Err(self.refused(&format!("it leads to the scheme {}", next.scheme())));
-        }
-        if self.hops == MAX_HOPS {
-            return Err(self.refused("there are more than ten in a row"));
-        }
-        let same_origin = next.origin() == self.request.url.origin();
-        if same_origin && !self.left_home {
-            // A password in the configured address is a credential of its origin.
-            let home = &self.request.url;
-            let _ = next.set_username(home.username());
-            let _ = next.set_password(home.password());
-        } else {
-            let _ = next.set_username("");
-            let _ = next.set_password(None);
-        }
-        if !same_origin && !reads {
-            return Err(self.refused(&format!(
-                "it would send what was written to another host ({}); name that address in the configuration if it is right",
-                next.host_str().unwrap_or("none"),
-            )));
-        }
-        if self.request.redirects == Redirects::FollowGuarded {
-            self.check_guard(&next).await?;
-        }
-        Ok(Some(next))
-    }
-
-    async fn check_guard(&self, next: &Url) -> Result<(), HttpError> {
-        let metadata = guard::names_link_local(next) && !guard::names_link_local(&self.request.url);
-        let mut private = metadata || (self.saw_public && guard::names_private_host(next));
-        // A proxy resolves the name itself, out of reach of the resolver that filters; the name
-        // of a proxy is let through by that resolver. Both are looked up here.
-        let proxies = &self.inner.transport.proxies;
-        if !private
-            && self.saw_public
-            && (transport::goes_through_proxy(proxies, next)?
-                || proxies
-                    .hosts()
-                    .iter()
-                    .any(|host| next.host_str() == Some(host)))
-        {
-            private = guard::resolves_to_private(next).await;
-        }
-        if private {
-            Err(self.refused("it leads to a private address"))
-        } else {
-            Ok(())
-        }
-    }
-
-    fn follow(&mut self, status: u16, next: Url) {
-        self.left_home |= next.origin() != self.request.url.origin();
-        self.all_permanent &= matches!(status, 301 | 308);
-        self.hops += 1;
-        self.url = next;
-    }
-
-    fn refused(&self, detail: &str) -> HttpError {
-        HttpError::Redirect {
-            service: self.request.service,
-            call: self.request.call_with_host(),
-            detail: detail.to_owned(),
-        }
     }
 
     fn stream(

@@ -116,3 +116,6 @@ impl Resolve for PublicOnly {
         })
     }
 }
+
+#[cfg(test)]
+mod tests;

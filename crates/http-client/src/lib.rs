@@ -22,6 +22,7 @@ mod limits;
 mod link;
 mod policy;
 mod proxy;
+mod redirect;
 mod request;
 mod response;
 mod secret;

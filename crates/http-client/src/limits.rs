@@ -128,3 +128,6 @@ pub(crate) fn http_date(value: &str) -> Option<f64> {
         - 719_468;
     Some((days * 86_400 + hour * 3_600 + minute * 60 + second) as f64)
 }
+
+#[cfg(test)]
+mod tests;

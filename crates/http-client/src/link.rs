@@ -31,3 +31,28 @@ fn is_next(parameter: &str) -> bool {
                 .any(|relation| relation.eq_ignore_ascii_case("next"))
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::next;
+
+    #[test]
+    fn links_in_every_form() {
+        for (header, expected) in [
+            (
+                "<https://a/?page=2>; rel=\"next\"",
+                Some("https://a/?page=2"),
+            ),
+            (
+                "<https://a/1,2>; rel=first, </3>; title=\"x, y\"; rel=\"last Next\"",
+                Some("/3"),
+            ),
+            ("<https://a/>; rel=\"prev\"", None),
+            ("<https://a/>; title=\"rel=next\"", None),
+            ("<https://a/", None),
+            ("", None),
+        ] {
+            assert_eq!(next(header), expected, "{header}");
+        }
+    }
+}

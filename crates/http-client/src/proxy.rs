@@ -180,3 +180,6 @@ fn within(ip: IpAddr, net: IpAddr, bits: u8) -> bool {
         _ => false,
     }
 }
+
+#[cfg(test)]
+mod tests;

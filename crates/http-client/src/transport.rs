@@ -15,6 +15,10 @@ use crate::proxy::Proxies;
 use crate::secret::redact;
 use crate::tls;
 
+/// How long a connection is kept for the next call. Servers close theirs after 5 s (uvicorn) and
+/// more; a write must not meet one that is just being closed.
+const IDLE: Duration = Duration::from_secs(4);
+
 pub(crate) struct Transport {
     user_agent: String,
     connect_timeout: Duration,
@@ -62,6 +66,7 @@ impl Transport {
         let mut builder = reqwest::Client::builder()
             .user_agent(&self.user_agent)
             .connect_timeout(self.connect_timeout)
+            .pool_idle_timeout(IDLE)
             .pool_max_idle_per_host(self.max_per_host)
             .redirect(redirect::Policy::none())
             .retry(reqwest::retry::never())
@@ -103,22 +108,26 @@ pub(crate) fn classify(error: reqwest::Error) -> Failure {
         if let Some(tls) = current.downcast_ref::<rustls::Error>() {
             return Failure::Tls(tls.to_string());
         }
-        if let Some(io) = current.downcast_ref::<std::io::Error>()
-            && let Some(inner) = io.get_ref()
-        {
-            if inner.is::<PrivateAddress>() {
-                return Failure::Private;
-            }
-            if let Some(tls) = inner.downcast_ref::<rustls::Error>() {
-                return Failure::Tls(tls.to_string());
-            }
-        }
-        cause = current.source();
+        cause = inside(current);
     }
     match (error.is_connect(), error.is_timeout()) {
         (true, true) => Failure::ConnectTimeout,
         (true, false) => Failure::NoConnection(flatten(&error)),
         _ => Failure::Broken(flatten(&error)),
+    }
+}
+
+/// The cause of an error. An I/O error skips what it wraps when asked for its source, so that is
+/// looked at first.
+fn inside<'a>(
+    error: &'a (dyn std::error::Error + 'static),
+) -> Option<&'a (dyn std::error::Error + 'static)> {
+    match error
+        .downcast_ref::<std::io::Error>()
+        .and_then(std::io::Error::get_ref)
+    {
+        Some(wrapped) => Some(wrapped),
+        None => error.source(),
     }
 }
 

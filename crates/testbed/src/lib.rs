@@ -27,6 +27,7 @@ pub mod agent_server;
 mod answer;
 pub mod calendar;
 pub mod call;
+pub mod callback;
 mod coding;
 mod error;
 pub mod faults;

@@ -1,0 +1,91 @@
+//! The agent server's side: which LLM agents talk to, secrets, conversations.
+
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use super::error::E2eError;
+use super::services::{RealServices, expect_ok, text_at};
+
+impl RealServices {
+    /// Makes every conversation talk to this OpenAI-compatible endpoint; `base_url` ends in `/v1`.
+    pub(crate) fn use_llm(&self, base_url: &str) -> Result<(), E2eError> {
+        let llm = json!({"model": "openai/scripted", "base_url": base_url, "api_key": "scripted"});
+        let change = json!({"agent_settings_diff": {"llm": llm}});
+        let call = self.agent_call("PATCH", "/api/settings").json(&change);
+        expect_ok("PATCH /api/settings", &call).map(drop)
+    }
+
+    /// Stores a secret under a name, as people do in the settings.
+    pub(crate) fn set_secret(&self, name: &str, value: &str) -> Result<(), E2eError> {
+        let body = json!({"name": name, "value": value});
+        let call = self.agent_call("PUT", "/api/settings/secrets").json(&body);
+        expect_ok("PUT /api/settings/secrets", &call).map(drop)
+    }
+
+    /// The LLM block of the settings with its key, as a start request carries it.
+    pub(crate) fn llm(&self) -> Result<Value, E2eError> {
+        let what = "GET /api/settings";
+        let call = self
+            .agent_call("GET", "/api/settings")
+            .header("x-expose-secrets", "plaintext");
+        let mut settings = expect_ok(what, &call)?.json();
+        Ok(settings["agent_settings"]["llm"].take())
+    }
+
+    /// All conversations of the server, newest first (at most a hundred).
+    pub(crate) fn conversations(&self) -> Result<Vec<Value>, E2eError> {
+        let what = "GET /api/conversations/search";
+        let mut page =
+            expect_ok(what, &self.agent_call("GET", "/api/conversations/search"))?.json();
+        match page["items"].take() {
+            Value::Array(items) => Ok(items),
+            _ => Err(E2eError::Shape {
+                call: what.to_owned(),
+                missing: "items".to_owned(),
+                body: page.to_string(),
+            }),
+        }
+    }
+
+    /// One conversation; `None` when the server does not know it.
+    pub(crate) fn conversation(&self, id: &str) -> Result<Option<Value>, E2eError> {
+        let path = format!("/api/conversations/{id}");
+        let call = self.agent_call("GET", &path);
+        match call.send()?.status {
+            404 => Ok(None),
+            _ => Ok(Some(expect_ok(&format!("GET {path}"), &call)?.json())),
+        }
+    }
+
+    /// Deletes a conversation, as a person does in the user interface.
+    pub(crate) fn delete_conversation(&self, id: &str) -> Result<(), E2eError> {
+        let path = format!("/api/conversations/{id}");
+        expect_ok(&format!("DELETE {path}"), &self.agent_call("DELETE", &path)).map(drop)
+    }
+
+    /// Waits until a conversation has ended (`finished`, `error`, `stuck`, `paused`) and says how.
+    pub(crate) fn wait_for_conversation(
+        &self,
+        id: &str,
+        limit: Duration,
+    ) -> Result<String, E2eError> {
+        let since = Instant::now();
+        loop {
+            let found = self.conversation(id)?.unwrap_or_default();
+            let status = text_at("the conversation", &found, "/execution_status")?;
+            if matches!(status.as_str(), "finished" | "error" | "stuck" | "paused") {
+                return Ok(status);
+            }
+            if since.elapsed() > limit {
+                return Err(E2eError::ConversationUnfinished {
+                    id: id.to_owned(),
+                    status,
+                    seconds: limit.as_secs(),
+                });
+            }
+            sleep(Duration::from_millis(50));
+        }
+    }
+}

@@ -1,0 +1,68 @@
+//! What the project builds on, tried against the real services: the facts about agent server and
+//! automation service that its code and its stand-ins rely on. When an update of the services
+//! breaks one, this says which, before anything else fails for reasons that are hard to see.
+
+mod automations;
+mod conversations;
+mod kv;
+
+use serde_json::Value;
+use testbed::call::Answer;
+
+use super::error::E2eError;
+use super::services::RealServices;
+
+/// Facts that were tried, one line each.
+#[derive(Debug, Default)]
+pub(crate) struct Facts {
+    held: Vec<String>,
+    broken: Vec<String>,
+}
+
+impl Facts {
+    /// Records whether a fact holds, and what was found where it does not.
+    fn check(&mut self, fact: &str, holds: bool, found: &str) {
+        if holds {
+            self.held.push(fact.to_owned());
+        } else {
+            let found: String = found.chars().take(300).collect();
+            self.broken.push(format!("{fact}; found: {found}"));
+        }
+    }
+
+    /// Checks the status of an answer.
+    fn status(&mut self, fact: &str, answer: &Answer, wanted: u16) {
+        let found = format!("{} {}", answer.status, answer.text());
+        self.check(fact, answer.status == wanted, &found);
+    }
+
+    /// Checks a value.
+    fn equal(&mut self, fact: &str, found: &Value, wanted: &Value) {
+        self.check(fact, found == wanted, &found.to_string());
+    }
+
+    /// Records what is worth knowing and may change.
+    fn note(&mut self, observation: String) {
+        self.held.push(observation);
+    }
+}
+
+/// Tries every fact, with conversations whose LLM plays a script, and returns what was tried.
+///
+/// # Errors
+/// [`E2eError::Contract`] with every fact that does not hold; any other error when a service cannot
+/// be talked to at all.
+pub(crate) fn check(services: &mut RealServices) -> Result<Vec<String>, E2eError> {
+    let mut facts = Facts::default();
+    conversations::check(services, &mut facts)?;
+    let probe = services.create_probe("contract")?;
+    kv::check(services, &probe, &mut facts)?;
+    automations::check(services, &probe, &mut facts)?;
+    if facts.broken.is_empty() {
+        Ok(facts.held)
+    } else {
+        Err(E2eError::Contract {
+            broken: facts.broken,
+        })
+    }
+}

@@ -31,6 +31,7 @@ pub mod callback;
 mod coding;
 mod error;
 pub mod faults;
+pub mod feeds;
 pub mod github;
 pub mod kv;
 pub mod request_log;

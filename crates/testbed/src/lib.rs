@@ -37,6 +37,7 @@ pub mod kv;
 pub mod request_log;
 mod rest;
 pub mod schema;
+pub mod scripted_llm;
 mod server;
 pub mod tree;
 

@@ -1,0 +1,226 @@
+//! What people write into the configuration: which repository, on which GitHub.
+//!
+//! A repository may be written `owner/repo`, as a web, clone or SSH address, with `.git`, or copied
+//! from deeper in the site. An address of another host than the one that will be asked is refused:
+//! otherwise a repository of the same name, and somebody else's, would be worked on. The charset of
+//! names is GitHub's own; it keeps `..`, blanks, quotes and line ends out of paths and logs.
+
+use http_client::redact;
+use lifecycle::text::{cut_chars, one_line};
+use url::Url;
+
+/// What is wrong with a configured value.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ConfigError {
+    /// The text names no repository.
+    #[error("\"{spec}\" is no GitHub repository: {why}; write owner/repo")]
+    Repo {
+        /// What was configured, cleaned and shortened.
+        spec: String,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// The text is no address of an API.
+    #[error(
+        "\"{value}\" is no address of a GitHub API: {why}; write https://api.github.com, or https://HOST/api/v3 for Enterprise Server"
+    )]
+    ApiBase {
+        /// What was configured, cleaned and shortened.
+        value: String,
+        /// What is wrong with it.
+        why: &'static str,
+    },
+}
+
+/// A repository by owner and name, in the spelling of the configuration.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct RepoName {
+    owner: String,
+    name: String,
+}
+
+impl RepoName {
+    /// The user or organization.
+    pub fn owner(&self) -> &str {
+        &self.owner
+    }
+
+    /// The name below the owner.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+}
+
+impl std::fmt::Display for RepoName {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}/{}", self.owner, self.name)
+    }
+}
+
+/// Parts of the site that may follow `owner/repo` in a copied path.
+const SITE_PARTS: [&str; 16] = [
+    "pull", "pulls", "issues", "tree", "blob", "blame", "raw", "commit", "commits", "compare",
+    "actions", "branches", "tags", "releases", "settings", "labels",
+];
+
+/// Longest owner and name that GitHub gives out, with room to spare for enterprise suffixes.
+const MAX_NAME: usize = 100;
+
+/// Reads a configured repository. `api` is the API that will be asked (see [`api_base`]): an address
+/// must belong to the same GitHub.
+pub fn parse_repo(spec: &str, api: &Url) -> Result<RepoName, ConfigError> {
+    read_repo(spec.trim(), api).map_err(|why| ConfigError::Repo {
+        spec: shown(spec),
+        why,
+    })
+}
+
+fn read_repo(spec: &str, api: &Url) -> Result<RepoName, String> {
+    let spec = spec.split(['?', '#']).next().unwrap_or_default();
+    let site = site_host(api);
+    let Place { host, path } = Place::read(spec);
+    let mut parts = path.trim_matches('/').split('/').peekable();
+    let mut is_address = host.is_some();
+    match host {
+        Some(host) if !is_of_site(host, &site) => {
+            return Err(format!(
+                "{} is not {site}, the GitHub that is asked",
+                cut_chars(&one_line(host), 80)
+            ));
+        }
+        // Copied from the address bar of a browser that hides the scheme.
+        None if parts.peek().is_some_and(|first| is_of_site(first, &site)) => {
+            is_address = true;
+            parts.next();
+        }
+        _ => {}
+    }
+    let (Some(owner), Some(name)) = (parts.next(), parts.next()) else {
+        return Err("it names no owner and repository".to_owned());
+    };
+    let deeper = parts.next();
+    if !is_address && deeper.is_some_and(|part| !SITE_PARTS.contains(&part)) {
+        return Err("it has more parts than owner and repository".to_owned());
+    }
+    let name = name.strip_suffix(".git").unwrap_or(name);
+    if !is_name(owner, "-_") || owner.starts_with('-') {
+        return Err("the owner holds characters that GitHub does not allow".to_owned());
+    }
+    if !is_name(name, "-_.") || name.chars().all(|c| c == '.') {
+        return Err("the repository's name holds characters that GitHub does not allow".to_owned());
+    }
+    Ok(RepoName {
+        owner: owner.to_owned(),
+        name: name.to_owned(),
+    })
+}
+
+/// The parts of an address of any form; a plain path has no host.
+struct Place<'a> {
+    host: Option<&'a str>,
+    path: &'a str,
+}
+
+impl<'a> Place<'a> {
+    fn read(spec: &'a str) -> Self {
+        if let Some((_scheme, rest)) = spec.split_once("://") {
+            let (authority, path) = rest.split_once('/').unwrap_or((rest, ""));
+            let host = authority
+                .rsplit_once('@')
+                .map_or(authority, |(_, host)| host);
+            let host = host.split_once(':').map_or(host, |(host, _port)| host);
+            return Self {
+                host: Some(host),
+                path,
+            };
+        }
+        // The short form of SSH addresses: user@host:path, the user may be missing.
+        match spec.split_once(':') {
+            Some((authority, path)) if !authority.contains('/') => {
+                let host = authority
+                    .rsplit_once('@')
+                    .map_or(authority, |(_, host)| host);
+                Self {
+                    host: Some(host),
+                    path,
+                }
+            }
+            _ => Self {
+                host: None,
+                path: spec,
+            },
+        }
+    }
+}
+
+/// The host of the pages for people that belong to an API.
+fn site_host(api: &Url) -> String {
+    let host = api.host_str().unwrap_or_default();
+    host.strip_prefix("api.").unwrap_or(host).to_owned()
+}
+
+fn is_of_site(host: &str, site: &str) -> bool {
+    let host = host.to_ascii_lowercase();
+    let bare = ["www.", "ssh."]
+        .iter()
+        .find_map(|start| host.strip_prefix(start));
+    host == site || bare == Some(site)
+}
+
+fn is_name(text: &str, beside: &str) -> bool {
+    (1..=MAX_NAME).contains(&text.len())
+        && text
+            .chars()
+            .all(|c| c.is_ascii_alphanumeric() || beside.contains(c))
+}
+
+/// Reads a configured API address: `https://api.github.com`, `https://HOST/api/v3`; the address of
+/// the site in place of its API and a missing scheme are understood.
+pub fn api_base(value: &str) -> Result<Url, ConfigError> {
+    read_api_base(value.trim()).map_err(|why| ConfigError::ApiBase {
+        value: shown(value),
+        why,
+    })
+}
+
+fn read_api_base(value: &str) -> Result<Url, &'static str> {
+    if value.is_empty() {
+        return Err("it is empty");
+    }
+    let with_scheme = if value.contains("://") {
+        value.to_owned()
+    } else {
+        format!("https://{value}")
+    };
+    let mut url = Url::parse(&with_scheme).map_err(|_| "it cannot be read as an address")?;
+    if !matches!(url.scheme(), "http" | "https") {
+        return Err("its scheme is neither https nor http");
+    }
+    if !url.username().is_empty() || url.password().is_some() {
+        return Err("it holds a user name or password, which belong into the secrets");
+    }
+    url.set_query(None);
+    url.set_fragment(None);
+    let host = url.host_str().unwrap_or_default().to_owned();
+    let path = url.path().trim_end_matches('/').to_owned();
+    let in_cloud = host == "github.com" || host == "www.github.com";
+    if in_cloud || (host.ends_with(".ghe.com") && !host.starts_with("api.")) {
+        let bare = host.strip_prefix("www.").unwrap_or(&host);
+        url.set_host(Some(&format!("api.{bare}")))
+            .map_err(|_| "its host cannot be read")?;
+        url.set_path("");
+    } else if path.is_empty() && !host.starts_with("api.") {
+        url.set_path("/api/v3");
+    } else {
+        url.set_path(&path);
+    }
+    Ok(url)
+}
+
+/// A configured value for an error text: one line, short, without credentials.
+fn shown(value: &str) -> String {
+    cut_chars(&one_line(&redact(value, &[])), 100)
+}
+
+#[cfg(test)]
+mod tests;

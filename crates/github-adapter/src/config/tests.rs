@@ -1,0 +1,178 @@
+use super::*;
+
+fn cloud() -> Url {
+    api_base("https://api.github.com").unwrap()
+}
+
+fn repo(spec: &str) -> Result<String, String> {
+    parse_repo(spec, &cloud())
+        .map(|repo| repo.to_string())
+        .map_err(|error| error.to_string())
+}
+
+#[test]
+fn every_usual_way_to_write_a_repository_is_read() {
+    for spec in [
+        "acme/widget",
+        " acme/widget/ ",
+        "acme/widget.git",
+        "https://github.com/acme/widget",
+        "https://github.com/acme/widget/",
+        "HTTPS://GitHub.com/acme/widget.git",
+        "http://www.github.com/acme/widget",
+        "github.com/acme/widget",
+        "www.github.com/acme/widget/pull/7/files",
+        "https://github.com/acme/widget/pull/7",
+        "https://github.com/acme/widget/pull/7#issuecomment-1",
+        "https://github.com/acme/widget/issues?q=is%3Aopen",
+        "https://github.com/acme/widget/tree/main/src/../x",
+        "acme/widget/pull/7",
+        "acme/widget/issues",
+        "git@github.com:acme/widget.git",
+        "github.com:acme/widget",
+        "ssh://git@github.com/acme/widget.git",
+        "ssh://git@ssh.github.com:443/acme/widget.git",
+        "git+ssh://git@github.com/acme/widget",
+        "https://x-access-token:ghs_0123456789abcdef@github.com/acme/widget.git",
+    ] {
+        assert_eq!(repo(spec).as_deref(), Ok("acme/widget"), "{spec}");
+    }
+    assert_eq!(
+        repo("OpenHands/.github").as_deref(),
+        Ok("OpenHands/.github")
+    );
+    assert_eq!(
+        repo("user_corp/a_b-c.d").as_deref(),
+        Ok("user_corp/a_b-c.d")
+    );
+}
+
+#[test]
+fn what_names_no_repository_is_refused() {
+    for spec in [
+        "",
+        "   ",
+        "/",
+        "widget",
+        "acme/",
+        "/widget",
+        "acme//widget",
+        "acme/..",
+        "../widget",
+        "acme/.",
+        "acme/...",
+        "acme/.git",
+        "acme/wid get",
+        "acme/widget\nX-Header: 1",
+        "acme/widget%2F..",
+        "acme/wídget",
+        "acme\\widget",
+        "acme/widget/more",
+        "acme/widget/../other",
+        "-acme/widget",
+        "--upload-pack=x/widget",
+        "$(id)/widget",
+        "https://github.com",
+        "https://github.com/",
+        "https://github.com/acme",
+        "https:///acme/widget",
+        "https://gitlab.com/acme/widget",
+        "https://github.com.evil.example/acme/widget",
+        "https://evil.example/github.com/acme/widget",
+        "https://github.com@evil.example/acme/widget",
+        "git@evil.example:acme/widget.git",
+        "ssh://git@evil.example/acme/widget",
+        "evil.example/acme/widget",
+        "file:///acme/widget",
+        "C:\\acme\\widget",
+        "acme:widget",
+    ] {
+        let error = repo(spec).expect_err(spec);
+        assert!(error.ends_with("write owner/repo"), "{error}");
+        assert!(!error.contains(['\n', '\r']), "{error}");
+    }
+    assert!(repo(&"a/b".repeat(10_000)).unwrap_err().chars().count() < 300);
+    assert!(repo(&format!("acme/{}", "x".repeat(101))).is_err());
+}
+
+#[test]
+fn an_error_shows_no_credentials() {
+    let error = repo("https://user:hunter2hunter2@gitlab.com/acme/widget").unwrap_err();
+    assert!(!error.contains("hunter2"), "{error}");
+    let error =
+        repo("https://gitlab.com/acme/widget?private_token=glpat-0123456789abcdef").unwrap_err();
+    assert!(!error.contains("0123456789"), "{error}");
+}
+
+#[test]
+fn an_address_must_belong_to_the_github_that_is_asked() {
+    let enterprise = api_base("https://github.example.com/api/v3").unwrap();
+    let read = |spec: &str| parse_repo(spec, &enterprise).map(|repo| repo.to_string());
+    assert_eq!(
+        read("https://github.example.com/acme/widget").as_deref(),
+        Ok("acme/widget")
+    );
+    assert_eq!(
+        read("git@github.example.com:acme/widget.git").as_deref(),
+        Ok("acme/widget")
+    );
+    assert_eq!(read("acme/widget").as_deref(), Ok("acme/widget"));
+    assert!(read("https://github.com/acme/widget").is_err());
+    let local = Url::parse("http://127.0.0.1:8080/api/v3").unwrap();
+    let repo = parse_repo("http://127.0.0.1:8080/acme/widget/pull/1", &local);
+    assert_eq!(
+        repo.map(|repo| repo.to_string()).as_deref(),
+        Ok("acme/widget")
+    );
+}
+
+#[test]
+fn api_addresses_are_put_in_order() {
+    for (value, expected) in [
+        ("https://api.github.com", "https://api.github.com/"),
+        ("https://api.github.com/", "https://api.github.com/"),
+        ("api.github.com", "https://api.github.com/"),
+        ("https://github.com", "https://api.github.com/"),
+        ("github.com/acme", "https://api.github.com/"),
+        ("https://www.github.com", "https://api.github.com/"),
+        (
+            "https://github.example.com/api/v3",
+            "https://github.example.com/api/v3",
+        ),
+        (
+            "https://github.example.com/api/v3/",
+            "https://github.example.com/api/v3",
+        ),
+        (
+            "https://github.example.com",
+            "https://github.example.com/api/v3",
+        ),
+        (
+            "https://github.example.com:8443/",
+            "https://github.example.com:8443/api/v3",
+        ),
+        ("https://acme.ghe.com", "https://api.acme.ghe.com/"),
+        ("https://api.acme.ghe.com", "https://api.acme.ghe.com/"),
+        (
+            "http://127.0.0.1:4000/api/v3?x=1#y",
+            "http://127.0.0.1:4000/api/v3",
+        ),
+    ] {
+        assert_eq!(
+            api_base(value).map(String::from).as_deref(),
+            Ok(expected),
+            "{value}"
+        );
+    }
+    for value in [
+        "",
+        " ",
+        "ftp://github.example.com",
+        "https://",
+        "https://user:pass@github.example.com/api/v3",
+        "javascript:alert(1)",
+        "https://exa mple.com",
+    ] {
+        assert!(api_base(value).is_err(), "{value}");
+    }
+}

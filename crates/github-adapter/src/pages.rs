@@ -1,0 +1,136 @@
+//! Pages of a list: the `Link` header (RFC 8288) with GitHub's relations.
+//!
+//! A page is found by its link only, never by counting items, and the address is used as it is:
+//! GitHub writes the pages of `/repos/{owner}/{repo}/…` below `/repositories/{id}/…`. A link to
+//! another origin is an error, since neither may the token go there nor may the list end there.
+
+use url::Url;
+
+/// Where the other pages of a list are.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Links {
+    pub(crate) next: Option<Url>,
+    pub(crate) prev: Option<Url>,
+    pub(crate) first: Option<Url>,
+    pub(crate) last: Option<Url>,
+}
+
+impl Links {
+    /// Reads a header. `base` is the address that answered; `home` the API that may be asked.
+    pub(crate) fn read(header: Option<&str>, base: &Url, home: &Url) -> Result<Self, String> {
+        let mut links = Self::default();
+        for (target, parameters) in header.into_iter().flat_map(split) {
+            for relation in relations(parameters) {
+                let place = match relation.to_ascii_lowercase().as_str() {
+                    "next" => &mut links.next,
+                    "prev" => &mut links.prev,
+                    "first" => &mut links.first,
+                    "last" => &mut links.last,
+                    _ => continue,
+                };
+                let url = base
+                    .join(target)
+                    .map_err(|_| "the address of another page cannot be read".to_owned())?;
+                if url.origin() != home.origin() {
+                    let host = url.host_str().unwrap_or("no host");
+                    return Err(format!("its next page lies on another host ({host})"));
+                }
+                place.get_or_insert(url);
+            }
+        }
+        Ok(links)
+    }
+
+    /// The page before this one, unless that is the first.
+    pub(crate) fn prev_of_many(&self) -> Option<Url> {
+        self.prev
+            .clone()
+            .filter(|prev| self.first.as_ref() != Some(prev))
+    }
+}
+
+/// The targets of a header with the parameters after each.
+fn split(header: &str) -> impl Iterator<Item = (&str, &str)> {
+    let mut rest = header;
+    std::iter::from_fn(move || {
+        let (_, after) = rest.split_once('<')?;
+        let (target, after) = after.split_once('>')?;
+        let mut quoted = false;
+        let end = after
+            .find(|c| {
+                quoted ^= c == '"';
+                c == ',' && !quoted
+            })
+            .unwrap_or(after.len());
+        rest = &after[end..];
+        Some((target.trim(), &after[..end]))
+    })
+}
+
+fn relations(parameters: &str) -> impl Iterator<Item = &str> {
+    parameters
+        .split(';')
+        .filter_map(|parameter| parameter.split_once('='))
+        .filter(|(name, _)| name.trim().eq_ignore_ascii_case("rel"))
+        .flat_map(|(_, value)| value.trim().trim_matches('"').split_ascii_whitespace())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(header: &str) -> Result<Links, String> {
+        let home = Url::parse("https://api.github.com").unwrap();
+        let base = Url::parse("https://api.github.com/repositories/7/pulls?page=2").unwrap();
+        Links::read(Some(header), &base, &home)
+    }
+
+    #[test]
+    fn relations_are_told_apart() {
+        let links = read(
+            "<https://api.github.com/repositories/7/pulls?page=1>; rel=\"prev\", \
+             <https://api.github.com/repositories/7/pulls?page=3&a=b,c;d>; title=\"x, y\"; rel=next,\
+             </repositories/7/pulls?page=9>; rel=\"last archive\", <https://x.example/>; rel=\"author\"",
+        )
+        .unwrap();
+        let path = |url: Option<Url>| url.and_then(|url| url.query().map(str::to_owned));
+        assert_eq!(path(links.prev).as_deref(), Some("page=1"));
+        assert_eq!(path(links.next).as_deref(), Some("page=3&a=b,c;d"));
+        assert_eq!(path(links.last).as_deref(), Some("page=9"));
+        assert_eq!(links.first, None);
+    }
+
+    #[test]
+    fn nothing_is_made_of_noise() {
+        let home = Url::parse("https://api.github.com").unwrap();
+        assert_eq!(Links::read(None, &home, &home), Ok(Links::default()));
+        for header in [
+            "",
+            ",",
+            "<",
+            "<x",
+            "<>",
+            "<x>; rel",
+            "x; rel=next",
+            "<x>; rel=\"",
+            ";;<;>",
+        ] {
+            assert_eq!(read(header), Ok(Links::default()), "{header}");
+        }
+    }
+
+    #[test]
+    fn another_origin_is_an_error() {
+        for target in [
+            "https://evil.example/p",
+            "http://api.github.com/p",
+            "//evil.example/p",
+        ] {
+            assert!(
+                read(&format!("<{target}>; rel=\"next\"")).is_err(),
+                "{target}"
+            );
+        }
+        assert!(read("<http://[>; rel=\"next\"").is_err());
+    }
+}

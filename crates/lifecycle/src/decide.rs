@@ -106,24 +106,24 @@ pub enum Step {
 /// Seconds since the last activity of a record, never negative.
 pub fn age(record: &Record, now: f64) -> f64 {
     let age = now - record.last_activity();
-    if age < -FUTURE_SECONDS { f64::INFINITY } else { age.max(0.0) }
+    if age < -FUTURE_SECONDS {
+        f64::INFINITY
+    } else {
+        age.max(0.0)
+    }
 }
 
 /// Whether somebody else than `run_id` holds the lease of a record.
 pub fn leased_to_other(record: &Record, run_id: &str, now: f64) -> bool {
     let until = record.seconds(Field::LeaseUntil).unwrap_or(0.0);
     let held = until > now && until < now + 2.0 * LEASE_SECONDS;
-    held && record.text(Field::LeaseOwner).is_some_and(|owner| owner != run_id)
+    held && record
+        .text(Field::LeaseOwner)
+        .is_some_and(|owner| owner != run_id)
 }
 
 /// Decides what to do with a record after one look at its conversation.
-pub fn decide(
-    record: &Record,
-    seen: &Observation,
-    sandbox: bool,
-    run_id: &str,
-    now: f64,
-) -> Step {
+pub fn decide(record: &Record, seen: &Observation, sandbox: bool, run_id: &str, now: f64) -> Step {
     use crate::document::Status;
     if leased_to_other(record, run_id, now) {
         return Step::Leave(Waiting::Leased);
@@ -159,7 +159,10 @@ fn elsewhere(age: f64) -> Step {
     if age < MAX_ACTIVE_SECONDS {
         Step::Collect(Ending::Elsewhere)
     } else {
-        Step::Expire { after: age, interrupt: false }
+        Step::Expire {
+            after: age,
+            interrupt: false,
+        }
     }
 }
 
@@ -168,7 +171,10 @@ fn active(seen: &Observation, sandbox: bool, age: f64) -> Step {
         if age < MAX_ACTIVE_SECONDS {
             Step::Leave(waiting)
         } else {
-            Step::Expire { after: age, interrupt: true }
+            Step::Expire {
+                after: age,
+                interrupt: true,
+            }
         }
     };
     match seen {
@@ -199,8 +205,7 @@ fn ended(record: &Record, seen: &Observation, sandbox: bool, age: f64) -> Step {
     if record.conversation_id().is_none() {
         return Step::Release(Stopped(()));
     }
-    let given_up =
-        record.status() == crate::document::Status::Expired || age >= MAX_ACTIVE_SECONDS;
+    let given_up = record.status() == crate::document::Status::Expired || age >= MAX_ACTIVE_SECONDS;
     let long_given_up = given_up && age >= MAX_ACTIVE_SECONDS + INTERRUPT_GRACE_SECONDS;
     match seen {
         Observation::Seen(conversation) => match conversation {
@@ -230,9 +235,7 @@ fn ended(record: &Record, seen: &Observation, sandbox: bool, age: f64) -> Step {
             | Conversation::Deleting => Step::Leave(Waiting::Working),
         },
         Observation::Unavailable(_) => Step::Leave(Waiting::ServerSilent),
-        Observation::Unknown if !sandbox || age >= MAX_ACTIVE_SECONDS => {
-            Step::Release(Stopped(()))
-        }
+        Observation::Unknown if !sandbox || age >= MAX_ACTIVE_SECONDS => Step::Release(Stopped(())),
         Observation::Unknown => Step::ForgetIfAbsent,
     }
 }

@@ -12,8 +12,13 @@ pub enum TargetError {
     #[error(transparent)]
     Forge(#[from] ForgeError),
     /// Every configured feed failed.
-    #[error("all {0} feeds failed; see the feed errors")]
-    AllFeedsFailed(usize),
+    #[error("all {count} feeds failed, the first with: {first}")]
+    AllFeedsFailed {
+        /// How many feeds are configured.
+        count: usize,
+        /// The first failure.
+        first: String,
+    },
     /// The target cannot be worked on as it is; the text says what a person can change.
     #[error("{0}")]
     Unsuitable(String),

@@ -63,7 +63,13 @@ mod tests {
     #[test]
     fn task_keys_are_read_back() {
         assert_eq!(parse_label_task(&label_task(42, 123)), Some((42, 123)));
-        for wrong in ["42:label:", "news:2026-08-20", "x:label:1", "1:label:2:label:3", ""] {
+        for wrong in [
+            "42:label:",
+            "news:2026-08-20",
+            "x:label:1",
+            "1:label:2:label:3",
+            "",
+        ] {
             assert_eq!(parse_label_task(wrong), None, "{wrong}");
         }
     }

@@ -24,7 +24,11 @@ fn civil_from_days(days: i64) -> (i64, i64, i64) {
     let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
     let month_from_march = (5 * day_of_year + 2) / 153;
     let day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
-    let month = if month_from_march < 10 { month_from_march + 3 } else { month_from_march - 9 };
+    let month = if month_from_march < 10 {
+        month_from_march + 3
+    } else {
+        month_from_march - 9
+    };
     let year = year_of_era + era * 400 + i64::from(month <= 2);
     (year, month, day)
 }
@@ -38,8 +42,7 @@ pub fn parse_rfc3339(text: &str) -> Option<f64> {
         std::str::from_utf8(part).ok()?.parse().ok()
     };
     let is = |at: usize, wanted: &[u8]| bytes.get(at).is_some_and(|b| wanted.contains(b));
-    let separators =
-        is(4, b"-") && is(7, b"-") && is(10, b"Tt ") && is(13, b":") && is(16, b":");
+    let separators = is(4, b"-") && is(7, b"-") && is(10, b"Tt ") && is(13, b":") && is(16, b":");
     let (year, month, day) = (number(0, 4)?, number(5, 7)?, number(8, 10)?);
     let (hour, minute, second) = (number(11, 13)?, number(14, 16)?, number(17, 19)?);
     let in_range = (1..=12).contains(&month)
@@ -53,10 +56,16 @@ pub fn parse_rfc3339(text: &str) -> Option<f64> {
     let mut at = 19;
     let mut fraction = 0.0;
     if is(at, b".") {
-        let digits = bytes[at + 1..].iter().take_while(|b| b.is_ascii_digit()).count();
-        fraction = format!("0.{}", std::str::from_utf8(&bytes[at + 1..at + 1 + digits]).ok()?)
-            .parse()
-            .ok()?;
+        let digits = bytes[at + 1..]
+            .iter()
+            .take_while(|b| b.is_ascii_digit())
+            .count();
+        fraction = format!(
+            "0.{}",
+            std::str::from_utf8(&bytes[at + 1..at + 1 + digits]).ok()?
+        )
+        .parse()
+        .ok()?;
         at += 1 + digits;
     }
     let offset = if is(at, b"Zz") && bytes.len() == at + 1 {
@@ -87,10 +96,17 @@ pub fn rfc3339(moment: f64) -> String {
 
 /// The day of a moment in UTC: `2026-08-18`.
 pub fn day(moment: f64) -> String {
-    rfc3339(moment).split('T').next().unwrap_or_default().to_owned()
+    rfc3339(moment)
+        .split('T')
+        .next()
+        .unwrap_or_default()
+        .to_owned()
 }
 
-#[expect(clippy::cast_possible_truncation, reason = "clamped to years 1 to 9999")]
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "clamped to years 1 to 9999"
+)]
 fn whole_seconds(moment: f64) -> i64 {
     moment.clamp(-62_135_596_800.0, 253_402_300_799.0).floor() as i64
 }
@@ -122,7 +138,13 @@ mod tests {
 
     #[test]
     fn writing_and_reading_agree() {
-        for moment in [0.0, 951_782_399.0, 1_787_044_320.0, 4_102_444_800.0, -86_400.0] {
+        for moment in [
+            0.0,
+            951_782_399.0,
+            1_787_044_320.0,
+            4_102_444_800.0,
+            -86_400.0,
+        ] {
             assert_eq!(parse_rfc3339(&rfc3339(moment)), Some(moment));
         }
         assert_eq!(rfc3339(1_787_044_320.9), "2026-08-18T09:12:00Z");

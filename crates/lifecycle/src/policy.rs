@@ -5,10 +5,11 @@ use crate::decide::Ending;
 use crate::document::{Document, Field, Record, Schema, Status};
 use crate::engine::{Claim, Effect, Lease, World};
 use crate::error::TargetError;
-use crate::ports::{Funnel, Story};
+use crate::ports::{ForgeError, Funnel, PushError, Story, WorkspaceError};
 use crate::report::SkipReason;
 use serde_json::Value;
 use std::collections::HashSet;
+use std::rc::Rc;
 
 /// A reason to start work.
 #[derive(Clone, Debug)]
@@ -28,7 +29,6 @@ pub struct Trigger<T> {
 }
 
 /// What a look at the world gave.
-#[derive(Default)]
 pub struct Discovery<T> {
     /// Items that carry the trigger.
     pub discovered: usize,
@@ -48,6 +48,22 @@ pub struct Discovery<T> {
     pub feed_errors: Option<Vec<String>>,
     /// News: the stories that would be told.
     pub shortlist: Option<Vec<Story>>,
+}
+
+impl<T> Default for Discovery<T> {
+    fn default() -> Self {
+        Self {
+            discovered: 0,
+            triggers: Vec::new(),
+            skipped: Vec::new(),
+            in_force: None,
+            effects: Vec::new(),
+            warnings: Vec::new(),
+            funnel: None,
+            feed_errors: None,
+            shortlist: None,
+        }
+    }
 }
 
 /// A workspace that is ready, and what to say to the agent.
@@ -95,12 +111,58 @@ pub enum Finish {
 
 impl Finish {
     /// A terminal status with some fields and a line for the log.
-    pub fn ended(
-        status: Status,
-        fields: Vec<(Field, Value)>,
-        note: impl Into<String>,
-    ) -> Self {
-        Self::Ended { status, fields, drop: Vec::new(), effect: None, note: note.into(), digest: None }
+    pub fn ended(status: Status, fields: Vec<(Field, Value)>, note: impl Into<String>) -> Self {
+        Self::Ended {
+            status,
+            fields,
+            drop: Vec::new(),
+            effect: None,
+            note: note.into(),
+            digest: None,
+        }
+    }
+}
+
+/// A forge that is slow or silent costs nothing but time; a refusal counts as an attempt.
+impl From<ForgeError> for Finish {
+    fn from(error: ForgeError) -> Self {
+        match error {
+            ForgeError::Limited { .. }
+            | ForgeError::Unavailable { .. }
+            | ForgeError::BadToken { .. } => Self::NotYet(error.to_string()),
+            ForgeError::NoAccess { .. }
+            | ForgeError::NotFound { .. }
+            | ForgeError::Refused { .. } => Self::Failed(error.to_string()),
+        }
+    }
+}
+
+/// Likewise for git.
+impl From<PushError> for Finish {
+    fn from(error: PushError) -> Self {
+        match error {
+            PushError::Unavailable(_) => Self::NotYet(error.to_string()),
+            PushError::Taken(_) | PushError::Refused(_) | PushError::Clone(_) => {
+                Self::Failed(error.to_string())
+            }
+        }
+    }
+}
+
+/// A rate limit is no failure of the task: it is only not its time.
+impl From<ForgeError> for SetupError {
+    fn from(error: ForgeError) -> Self {
+        if error.is_limited() {
+            Self::Skip(SkipReason::RateLimited, error.to_string())
+        } else {
+            Self::Failed(error.to_string())
+        }
+    }
+}
+
+impl From<WorkspaceError> for SetupError {
+    fn from(error: WorkspaceError) -> Self {
+        Self::Failed(error.to_string())
     }
 }
 
@@ -116,6 +178,17 @@ pub struct Finishing<'a> {
     pub lease: &'a Lease,
     /// Attempts that failed before this one.
     pub attempts: u64,
+}
+
+/// Forgets failed attempts of triggers that are no longer in force.
+pub(crate) fn forget_retries(in_force: HashSet<String>) -> Effect {
+    Rc::new(move |document: &mut Document| {
+        for task in document.retry_tasks() {
+            if !in_force.contains(&task) && !document.has_record(&task) {
+                document.remove_retry(&task);
+            }
+        }
+    })
 }
 
 /// One automation, for one target.
@@ -134,9 +207,9 @@ pub trait Policy {
     /// Asks the world what does not depend on the document; it goes out together with loading it.
     fn survey(&self) -> impl Future<Output = Result<Self::Survey, TargetError>>;
 
-    /// Whether the survey makes it likely that an active task was overtaken: its item closed, gone
-    /// or changed. A finer look follows under a lease.
-    fn suspect(&self, survey: &Self::Survey, record: &Record) -> bool;
+    /// Whether an active task seems overtaken: its item closed, gone or changed. It is looked at
+    /// once more under a lease before anything follows from it.
+    fn suspect(&self, survey: &Self::Survey, record: &Record) -> impl Future<Output = bool>;
 
     /// Finds triggers that have no record yet.
     fn discover<X: World>(

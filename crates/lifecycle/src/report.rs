@@ -35,6 +35,8 @@ pub enum SkipReason {
     AgentServerFull,
     /// The run's time is used up.
     OutOfTime,
+    /// The forge asked to slow down.
+    RateLimited,
     /// No story is new.
     NothingNew,
     /// Setting it up failed; the text says why.
@@ -147,12 +149,20 @@ impl From<&Story> for ShortlistEntry {
 impl TargetReport {
     /// A report with nothing in it yet.
     pub fn new(target: &str) -> Self {
-        Self { target: target.to_owned(), status: "ok", ..Self::default() }
+        Self {
+            target: target.to_owned(),
+            status: "ok",
+            ..Self::default()
+        }
     }
 
     /// Notes an item that is not worked on.
     pub fn skip(&mut self, item: &str, reason: SkipReason, detail: impl Into<String>) {
-        self.skipped.push(SkippedItem { item: item.to_owned(), reason, detail: detail.into() });
+        self.skipped.push(SkippedItem {
+            item: item.to_owned(),
+            reason,
+            detail: detail.into(),
+        });
     }
 
     /// Whether the target failed.

@@ -10,7 +10,11 @@ pub fn cut_bytes(text: &str, max: usize) -> String {
     while !text.is_char_boundary(end) {
         end -= 1;
     }
-    if max < MARK.len() { String::new() } else { format!("{}{MARK}", &text[..end]) }
+    if max < MARK.len() {
+        String::new()
+    } else {
+        format!("{}{MARK}", &text[..end])
+    }
 }
 
 /// At most `max` characters of a text, with a mark where something was cut.

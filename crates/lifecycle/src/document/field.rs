@@ -2,7 +2,10 @@
 
 /// A field of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[expect(missing_docs, reason = "the schema documents under docs/state/ explain every field")]
+#[expect(
+    missing_docs,
+    reason = "the schema documents under docs/state/ explain every field"
+)]
 pub enum Field {
     Status,
     ConversationId,

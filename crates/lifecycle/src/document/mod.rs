@@ -30,7 +30,9 @@ pub enum DocumentError {
     #[error("the state document does not parse: {0}")]
     Unreadable(String),
     /// A newer program wrote it. It is left untouched.
-    #[error("the state document has version {found}, this program knows up to {known}; use a newer release")]
+    #[error(
+        "the state document has version {found}, this program knows up to {known}; use a newer release"
+    )]
     NewerVersion {
         /// The version it states.
         found: u64,
@@ -130,10 +132,15 @@ impl Document {
 
     /// All records by task key, in the order of their keys.
     pub fn records(&self) -> impl Iterator<Item = (&str, Record)> {
-        self.record_map().into_iter().flatten().filter_map(|(task, value)| {
-            let Value::Object(fields) = value else { return None };
-            Some((task.as_str(), Record::from_fields(fields.clone())))
-        })
+        self.record_map()
+            .into_iter()
+            .flatten()
+            .filter_map(|(task, value)| {
+                let Value::Object(fields) = value else {
+                    return None;
+                };
+                Some((task.as_str(), Record::from_fields(fields.clone())))
+            })
     }
 
     /// The record of a task.
@@ -144,13 +151,16 @@ impl Document {
 
     /// Whether a task has a record.
     pub fn has_record(&self, task: &str) -> bool {
-        self.record_map().is_some_and(|records| records.contains_key(task))
+        self.record_map()
+            .is_some_and(|records| records.contains_key(task))
     }
 
     /// Writes the record of a task and tells whether that changed anything.
     pub fn put_record(&mut self, task: &str, record: Record) -> bool {
         let value = Value::Object(record.into_fields());
-        let Some(records) = self.record_map_mut() else { return false };
+        let Some(records) = self.record_map_mut() else {
+            return false;
+        };
         if records.get(task) == Some(&value) {
             return false;
         }
@@ -160,7 +170,8 @@ impl Document {
 
     /// Removes the record of a task and tells whether it was there.
     pub fn remove_record(&mut self, task: &str) -> bool {
-        self.record_map_mut().is_some_and(|records| records.remove(task).is_some())
+        self.record_map_mut()
+            .is_some_and(|records| records.remove(task).is_some())
     }
 
     fn record_map(&self) -> Option<&Map<String, Value>> {

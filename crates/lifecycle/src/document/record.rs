@@ -35,7 +35,9 @@ impl Record {
 
     /// A field; JSON `null` counts as absent.
     pub fn get(&self, field: Field) -> Option<&Value> {
-        self.fields.get(field.name()).filter(|value| !value.is_null())
+        self.fields
+            .get(field.name())
+            .filter(|value| !value.is_null())
     }
 
     /// A text field.
@@ -82,13 +84,15 @@ impl Record {
 
     /// Keeps only the named fields.
     pub fn keep_only(&mut self, fields: &[Field]) -> &mut Self {
-        self.fields.retain(|name, _| fields.iter().any(|field| field.name() == name));
+        self.fields
+            .retain(|name, _| fields.iter().any(|field| field.name() == name));
         self
     }
 
     /// Where the task stands.
     pub fn status(&self) -> Status {
-        self.text(Field::Status).map_or(Status::Unknown, Status::from_name)
+        self.text(Field::Status)
+            .map_or(Status::Unknown, Status::from_name)
     }
 
     /// Sets where the task stands.

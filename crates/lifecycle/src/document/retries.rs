@@ -51,7 +51,11 @@ impl Document {
         if retries.remove(task).is_none() {
             return false;
         }
-        if retries.is_empty() { self.unset("retries") } else { self.set("retries", retries) }
+        if retries.is_empty() {
+            self.unset("retries")
+        } else {
+            self.set("retries", retries)
+        }
     }
 
     /// The tasks with failed attempts.
@@ -60,6 +64,9 @@ impl Document {
     }
 
     fn retry_map(&self) -> Map<String, Value> {
-        self.get("retries").and_then(Value::as_object).cloned().unwrap_or_default()
+        self.get("retries")
+            .and_then(Value::as_object)
+            .cloned()
+            .unwrap_or_default()
     }
 }

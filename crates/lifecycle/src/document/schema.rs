@@ -26,7 +26,9 @@ impl Shape {
             _ if value.is_null() => true,
             Self::Text => value.is_string(),
             Self::Number => value.is_number(),
-            Self::Texts => value.as_array().is_some_and(|l| l.iter().all(Value::is_string)),
+            Self::Texts => value
+                .as_array()
+                .is_some_and(|l| l.iter().all(Value::is_string)),
             Self::Object => value.is_object(),
             Self::List => value.is_array(),
             Self::Any => true,
@@ -203,12 +205,17 @@ impl Schema {
                 reason = "only shown; positive and saturating"
             )]
             let found = found.ceil() as u64;
-            return Err(DocumentError::NewerVersion { found, known: self.version });
+            return Err(DocumentError::NewerVersion {
+                found,
+                known: self.version,
+            });
         }
         for (name, shape) in self.top_fields() {
             check_field(fields, name, shape, "")?;
         }
-        let Some(Value::Object(records)) = fields.get(self.records) else { return Ok(()) };
+        let Some(Value::Object(records)) = fields.get(self.records) else {
+            return Ok(());
+        };
         for (task, value) in records {
             let path = format!("{}.{task}", self.records);
             let Value::Object(record) = value else {

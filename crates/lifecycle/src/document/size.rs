@@ -35,7 +35,10 @@ pub fn wire_size(value: &Value) -> usize {
 }
 
 fn map_size(fields: &Map<String, Value>) -> usize {
-    2 + fields.iter().map(|(name, value)| entry_size(name, value)).sum::<usize>()
+    2 + fields
+        .iter()
+        .map(|(name, value)| entry_size(name, value))
+        .sum::<usize>()
 }
 
 fn entry_size(name: &str, value: &Value) -> usize {
@@ -80,7 +83,14 @@ pub fn fit(
     for level in [IDENTIFYING, BARE] {
         cut_records(document, &mut scale, level);
     }
-    if scale.fits() { Ok(()) } else { Err(Overfull { needed: scale.bytes, budget }) }
+    if scale.fits() {
+        Ok(())
+    } else {
+        Err(Overfull {
+            needed: scale.bytes,
+            budget,
+        })
+    }
 }
 
 /// What an ended record keeps at least as long as there is room for it.
@@ -98,7 +108,12 @@ const IDENTIFYING: &[Field] = &[
     Field::LastActivity,
 ];
 /// The task key identifies it; what is left says that it is done.
-const BARE: &[Field] = &[Field::Status, Field::LeaseOwner, Field::LeaseUntil, Field::Attempt];
+const BARE: &[Field] = &[
+    Field::Status,
+    Field::LeaseOwner,
+    Field::LeaseUntil,
+    Field::Attempt,
+];
 
 struct Scale {
     bytes: usize,
@@ -107,7 +122,10 @@ struct Scale {
 
 impl Scale {
     fn of(document: &Document, budget: usize) -> Self {
-        let live = document.records().filter(|(_, record)| record.status().is_live()).count();
+        let live = document
+            .records()
+            .filter(|(_, record)| record.status().is_live())
+            .count();
         let bytes = map_size(&document.fields) + live * LIVE_RESERVE_BYTES;
         Self { bytes, budget }
     }
@@ -123,14 +141,19 @@ impl Scale {
 
 /// Drops snapshots, those seen longest ago first, until the document fits.
 fn drop_snapshots(document: &mut Document, scale: &mut Scale, labelled: bool) {
-    let Some(Value::Object(snapshots)) = document.fields.get_mut("prs") else { return };
+    let Some(Value::Object(snapshots)) = document.fields.get_mut("prs") else {
+        return;
+    };
     let mut candidates: Vec<(f64, String)> = snapshots
         .iter()
         .filter(|(_, snapshot)| {
             labelled || snapshot.get("label_present").and_then(Value::as_bool) != Some(true)
         })
         .map(|(number, snapshot)| {
-            let seen = snapshot.get("last_seen").and_then(Value::as_f64).unwrap_or(0.0);
+            let seen = snapshot
+                .get("last_seen")
+                .and_then(Value::as_f64)
+                .unwrap_or(0.0);
             (seen, number.clone())
         })
         .collect();
@@ -155,7 +178,11 @@ fn drop_records(
         .records()
         .filter(|(task, record)| !must_stay(record) && !in_force(task, record))
         .map(|(task, record)| {
-            (record.last_activity(), task.to_owned(), entry_size(task, &record.to_value()))
+            (
+                record.last_activity(),
+                task.to_owned(),
+                entry_size(task, &record.to_value()),
+            )
         })
         .collect();
     candidates.sort_by(|a, b| a.0.total_cmp(&b.0));

@@ -44,12 +44,18 @@ impl Status {
 
     /// The status of that name.
     pub fn from_name(name: &str) -> Self {
-        Self::NAMES.iter().find(|(_, n)| *n == name).map_or(Self::Unknown, |(status, _)| *status)
+        Self::NAMES
+            .iter()
+            .find(|(_, n)| *n == name)
+            .map_or(Self::Unknown, |(status, _)| *status)
     }
 
     /// Its name in documents.
     pub fn name(self) -> &'static str {
-        Self::NAMES.iter().find(|(s, _)| *s == self).map_or("unknown", |(_, name)| name)
+        Self::NAMES
+            .iter()
+            .find(|(s, _)| *s == self)
+            .map_or("unknown", |(_, name)| name)
     }
 
     /// Whether work may still be going on.

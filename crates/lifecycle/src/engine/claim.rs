@@ -57,7 +57,11 @@ impl<X: World, P: Policy> Engine<'_, X, P> {
     ) -> Result<Result<Claim, SkipReason>, StoreError> {
         let now = self.now();
         let task = trigger.task.as_str();
-        let attempt = self.desk.current().retry(task).map_or(0, |retry| retry.attempts);
+        let attempt = self
+            .desk
+            .current()
+            .retry(task)
+            .map_or(0, |retry| retry.attempts);
         let conversation_id =
             identity::conversation_id(&self.run.automation_id, self.policy.target(), task);
         let mut record = trigger.record.clone();
@@ -127,7 +131,10 @@ impl<X: World, P: Policy> Engine<'_, X, P> {
     /// fate is decided like that of any other claim.
     async fn restore(&self, task: &str, held: &Value) -> Result<(), StoreError> {
         let Some(record) = held.get("record").cloned().and_then(Record::from_value) else {
-            self.warn(task, "its claim key holds no record; delete the key if no run is at work");
+            self.warn(
+                task,
+                "its claim key holds no record; delete the key if no run is at work",
+            );
             return Ok(());
         };
         let task = task.to_owned();
@@ -136,7 +143,10 @@ impl<X: World, P: Policy> Engine<'_, X, P> {
                 document.put_record(&task, record.clone());
             }
         };
-        self.desk.apply(self.now(), Rc::new(effect)).await.map(|_| ())
+        self.desk
+            .apply(self.now(), Rc::new(effect))
+            .await
+            .map(|_| ())
     }
 
     /// Gives a claim back: the conversation was refused or never asked for.
@@ -163,7 +173,8 @@ impl<X: World, P: Policy> Engine<'_, X, P> {
         };
         self.desk.apply(now, Rc::new(effect)).await?;
         if claim.guarded {
-            self.delete_guard(&guards::claim(&claim.task, claim.attempt)).await;
+            self.delete_guard(&guards::claim(&claim.task, claim.attempt))
+                .await;
         }
         Ok(())
     }

@@ -68,7 +68,9 @@ impl<'a, S: Store> Desk<'a, S> {
 
     /// Applies an effect in a transaction and remembers it for the end of the poll.
     pub(crate) async fn apply(&self, now: f64, effect: Effect) -> Result<Room, StoreError> {
-        let room = self.transact(now, std::slice::from_ref(&effect), &|_| ()).await?;
+        let room = self
+            .transact(now, std::slice::from_ref(&effect), &|_| ())
+            .await?;
         if room == Room::Found {
             self.effects.borrow_mut().push(effect);
         }
@@ -131,7 +133,6 @@ impl<'a, S: Store> Desk<'a, S> {
                     room = Room::Found;
                     return Change::Keep;
                 }
-                document.set("updated_at", now);
                 let in_force = |task: &str, record: &Record| self.in_force(task, record);
                 if size::fit(document, budget, &in_force).is_err() {
                     *document = before;
@@ -139,6 +140,11 @@ impl<'a, S: Store> Desk<'a, S> {
                     return Change::Keep;
                 }
                 room = Room::Found;
+                if *document == before {
+                    // All that was new is what has to go first when there is no room.
+                    return Change::Keep;
+                }
+                document.set("updated_at", now);
                 Change::Write
             };
             match self.store.update(&mut change).await {
@@ -149,7 +155,8 @@ impl<'a, S: Store> Desk<'a, S> {
                 // The service counts differently than we do, or others fill its room.
                 Err(StoreError::TooLarge { .. }) if attempt < SHRINK_ATTEMPTS => {
                     let used = size::wire_size(&self.current.borrow().to_value());
-                    self.budget.set(self.budget.get().min(used.max(1024)) / 4 * 3);
+                    self.budget
+                        .set(self.budget.get().min(used.max(1024)) / 4 * 3);
                 }
                 Err(StoreError::TooLarge { .. }) => return Ok(Room::None),
                 Err(error) => return Err(error),
@@ -158,6 +165,9 @@ impl<'a, S: Store> Desk<'a, S> {
     }
 
     fn in_force(&self, task: &str, _record: &Record) -> bool {
-        self.in_force.borrow().as_ref().is_none_or(|tasks| tasks.contains(task))
+        self.in_force
+            .borrow()
+            .as_ref()
+            .is_none_or(|tasks| tasks.contains(task))
     }
 }

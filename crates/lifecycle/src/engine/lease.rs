@@ -47,15 +47,23 @@ impl<X: World, P: Policy> Engine<'_, X, P> {
     ) -> Result<Option<Lease>, StoreError> {
         let now = self.now();
         let until = now + LEASE_SECONDS;
-        let Some(number) = self.take_lease_key(task, now, until).await? else { return Ok(None) };
-        let lease = Lease { task: task.to_owned(), until, number };
+        let Some(number) = self.take_lease_key(task, now, until).await? else {
+            return Ok(None);
+        };
+        let lease = Lease {
+            task: task.to_owned(),
+            until,
+            number,
+        };
         let won = Rc::new(Cell::new(false));
         let effect = {
             let (won, task, owner) = (won.clone(), task.to_owned(), self.run.run_id.clone());
             let decided_on = without_lease(decided_on.clone());
             move |document: &mut Document| {
                 won.set(false);
-                let Some(mut record) = document.record(&task) else { return };
+                let Some(mut record) = document.record(&task) else {
+                    return;
+                };
                 let unchanged = without_lease(record.clone()) == decided_on;
                 if unchanged && !leased_to_other(&record, &owner, now) {
                     record
@@ -98,7 +106,10 @@ impl<X: World, P: Policy> Engine<'_, X, P> {
                 }
             }
         }
-        self.warn(task, "every run that tried to finish it died; look at the logs of earlier runs");
+        self.warn(
+            task,
+            "every run that tried to finish it died; look at the logs of earlier runs",
+        );
         Ok(None)
     }
 
@@ -106,7 +117,9 @@ impl<X: World, P: Policy> Engine<'_, X, P> {
     pub(super) async fn release_lease(&self, lease: &Lease) {
         let (task, owner) = (lease.task.clone(), self.run.run_id.clone());
         self.desk.later(Rc::new(move |document: &mut Document| {
-            let Some(mut record) = document.record(&task) else { return };
+            let Some(mut record) = document.record(&task) else {
+                return;
+            };
             if record.text(Field::LeaseOwner) == Some(owner.as_str()) {
                 record.unset(Field::LeaseOwner).unset(Field::LeaseUntil);
                 document.put_record(&task, record);
@@ -127,7 +140,8 @@ impl<X: World, P: Policy> Engine<'_, X, P> {
     pub(super) async fn delete_claim_key(&self, lease: &Lease, record: &Record) {
         if lease.number.is_some() {
             let attempt = record.count(Field::Attempt).unwrap_or(0);
-            self.delete_guard(&guards::claim(&lease.task, attempt)).await;
+            self.delete_guard(&guards::claim(&lease.task, attempt))
+                .await;
         }
     }
 }

@@ -159,7 +159,11 @@ impl<X: World, P: Policy> Engine<'_, X, P> {
 
     fn warn(&self, item: &str, text: &str) {
         self.world.journal().warn(self.policy.target(), item, text);
-        let text = if item.is_empty() { text.to_owned() } else { format!("{item}: {text}") };
+        let text = if item.is_empty() {
+            text.to_owned()
+        } else {
+            format!("{item}: {text}")
+        };
         let mut report = self.report.borrow_mut();
         if !report.warnings.contains(&text) {
             report.warnings.push(text);

@@ -19,11 +19,19 @@ impl<X: World, P: Policy> Engine<'_, X, P> {
     ) -> Result<(), TargetError> {
         let sandbox = self.world.agents().is_sandbox();
         for one in watched {
-            let step =
-                decide(&one.record, &one.seen, sandbox, &self.run.run_id, self.now());
+            let step = decide(
+                &one.record,
+                &one.seen,
+                sandbox,
+                &self.run.run_id,
+                self.now(),
+            );
             let step = in_words(&step);
             self.note(&one.task, &format!("would {step}"));
-            let planned = PlannedStep { task: one.task.clone(), step: step.to_owned() };
+            let planned = PlannedStep {
+                task: one.task.clone(),
+                step: step.to_owned(),
+            };
             self.report.borrow_mut().planned.push(planned);
         }
         let mut discovery = self.discover(&survey).await?;
@@ -36,7 +44,11 @@ impl<X: World, P: Policy> Engine<'_, X, P> {
                 self.skip(&trigger.item, reason, detail);
                 continue;
             }
-            match self.policy.confirm(self.world, &mut trigger, document).await {
+            match self
+                .policy
+                .confirm(self.world, &mut trigger, document)
+                .await
+            {
                 Ok(()) => {}
                 Err(SetupError::Skip(reason, detail)) => {
                     self.skip(&trigger.item, reason, detail);
@@ -52,10 +64,16 @@ impl<X: World, P: Policy> Engine<'_, X, P> {
                 self.policy.target(),
                 &trigger.task,
             );
-            self.note(&trigger.task, &format!("would start conversation {conversation_id}"));
+            self.note(
+                &trigger.task,
+                &format!("would start conversation {conversation_id}"),
+            );
             self.run.started.set(self.run.started.get() + 1);
             self.run.active.set(self.run.active.get() + 1);
-            let started = StartedTask { task: trigger.task, conversation_id };
+            let started = StartedTask {
+                task: trigger.task,
+                conversation_id,
+            };
             self.report.borrow_mut().started.push(started);
         }
         Ok(())

@@ -24,8 +24,10 @@ impl<X: World, P: Policy> Engine<'_, X, P> {
         }
         let document = self.desk.current();
         let mut report = self.report.into_inner();
-        report.in_flight =
-            document.records().filter(|(_, record)| record.status().is_live()).count();
+        report.in_flight = document
+            .records()
+            .filter(|(_, record)| record.status().is_live())
+            .count();
         report
     }
 
@@ -44,7 +46,10 @@ impl<X: World, P: Policy> Engine<'_, X, P> {
     async fn steps(&self) -> Result<(), TargetError> {
         let (document, survey) = future::join(self.desk.load(), self.policy.survey()).await;
         let document = document?;
-        let live = document.records().filter(|(_, record)| record.status().is_live()).count();
+        let live = document
+            .records()
+            .filter(|(_, record)| record.status().is_live())
+            .count();
         self.run.active.set(self.run.active.get() + live);
         let watched = self.watch(&document).await;
         if self.run.dry_run {
@@ -91,7 +96,9 @@ impl<X: World, P: Policy> Engine<'_, X, P> {
                 document.set(owner, label.as_str());
             }
         }));
-        self.desk.flush_with(self.now(), &|document| self.policy.tidy(document)).await?;
+        self.desk
+            .flush_with(self.now(), &|document| self.policy.tidy(document))
+            .await?;
         Ok(())
     }
 
@@ -119,7 +126,11 @@ impl<X: World, P: Policy> Engine<'_, X, P> {
                 let id = self.conversation_of(task, &record);
                 asked.push((watched.len(), id));
             }
-            watched.push(Watched { task: task.to_owned(), record, seen });
+            watched.push(Watched {
+                task: task.to_owned(),
+                record,
+                seen,
+            });
         }
         let ids: Vec<String> = asked.iter().map(|(_, id)| id.clone()).collect();
         if !ids.is_empty() {
@@ -170,7 +181,10 @@ impl<X: World, P: Policy> Engine<'_, X, P> {
         }
         drop(report);
         discovery.triggers.sort_by(|a, b| {
-            a.order.0.total_cmp(&b.order.0).then(a.order.1.cmp(&b.order.1))
+            a.order
+                .0
+                .total_cmp(&b.order.0)
+                .then(a.order.1.cmp(&b.order.1))
         });
         Ok(discovery)
     }

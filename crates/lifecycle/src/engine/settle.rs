@@ -22,12 +22,18 @@ impl<X: World, P: Policy> Engine<'_, X, P> {
         survey: Option<&P::Survey>,
     ) -> Result<(), TargetError> {
         let sandbox = self.world.agents().is_sandbox();
-        let mut step =
-            decide(&one.record, &one.seen, sandbox, &self.run.run_id, self.now());
-        let overtaken = one.record.status() == Status::Active
+        let mut step = decide(
+            &one.record,
+            &one.seen,
+            sandbox,
+            &self.run.run_id,
+            self.now(),
+        );
+        if one.record.status() == Status::Active
             && !matches!(step, Step::Leave(Waiting::Leased) | Step::Collect(_))
-            && survey.is_some_and(|survey| self.policy.suspect(survey, &one.record));
-        if overtaken {
+            && let Some(survey) = survey
+            && self.policy.suspect(survey, &one.record).await
+        {
             step = Step::Collect(Ending::Overtaken);
         }
         match &step {
@@ -42,7 +48,9 @@ impl<X: World, P: Policy> Engine<'_, X, P> {
             }
             _ => {}
         }
-        let Some(lease) = self.lease(&one.task, &one.record).await? else { return Ok(()) };
+        let Some(lease) = self.lease(&one.task, &one.record).await? else {
+            return Ok(());
+        };
         let done = self.perform(one, step, &lease).await;
         self.release_lease(&lease).await;
         done
@@ -50,7 +58,10 @@ impl<X: World, P: Policy> Engine<'_, X, P> {
 
     fn explain(&self, one: &Watched, waiting: Waiting) {
         if let (Waiting::ServerSilent, Observation::Unavailable(why)) = (waiting, &one.seen) {
-            self.warn(&one.task, &format!("the agent server could not say how it is: {why}"));
+            self.warn(
+                &one.task,
+                &format!("the agent server could not say how it is: {why}"),
+            );
         }
     }
 
@@ -85,19 +96,33 @@ impl<X: World, P: Policy> Engine<'_, X, P> {
         let id = self.conversation_of(&one.task, &one.record);
         let mut record = one.record.clone();
         record.set(Field::ConversationId, id.as_str());
-        if let Err(error) = self.policy.acknowledge(self.world, &one.task, &record).await {
-            self.warn(&one.task, &format!("the start could not be acknowledged: {error}"));
+        if let Err(error) = self
+            .policy
+            .acknowledge(self.world, &one.task, &record)
+            .await
+        {
+            self.warn(
+                &one.task,
+                &format!("the start could not be acknowledged: {error}"),
+            );
         }
         let task = one.task.clone();
         let effect = move |document: &mut Document| {
-            let Some(mut record) = document.record(&task) else { return };
+            let Some(mut record) = document.record(&task) else {
+                return;
+            };
             if record.status() == Status::Starting {
-                record.set_status(Status::Active).set(Field::ConversationId, id.as_str());
+                record
+                    .set_status(Status::Active)
+                    .set(Field::ConversationId, id.as_str());
                 document.put_record(&task, record);
             }
         };
         self.desk.apply(self.now(), Rc::new(effect)).await?;
-        self.note(&one.task, "the run that started it died, but its conversation exists: adopted");
+        self.note(
+            &one.task,
+            "the run that started it died, but its conversation exists: adopted",
+        );
         Ok(())
     }
 
@@ -110,7 +135,10 @@ impl<X: World, P: Policy> Engine<'_, X, P> {
         if let Some(dir) = one.record.workspace_dir()
             && let Err(error) = self.world.workspaces().remove(dir, stopped).await
         {
-            self.warn(&one.task, &format!("its workspace could not be removed: {error}"));
+            self.warn(
+                &one.task,
+                &format!("its workspace could not be removed: {error}"),
+            );
             return Ok(());
         }
         let now = self.now();
@@ -130,7 +158,10 @@ impl<X: World, P: Policy> Engine<'_, X, P> {
         };
         self.desk.apply(now, Rc::new(effect)).await?;
         self.delete_claim_key(lease, &one.record).await;
-        self.note(&one.task, "the run that claimed it died before its conversation: released");
+        self.note(
+            &one.task,
+            "the run that claimed it died before its conversation: released",
+        );
         Ok(())
     }
 
@@ -145,12 +176,19 @@ impl<X: World, P: Policy> Engine<'_, X, P> {
         if interrupt {
             let id = self.conversation_of(&one.task, &one.record);
             if let Err(error) = self.world.agents().interrupt(&id).await {
-                self.warn(&one.task, &format!("expired, but it could not be stopped: {error}"));
+                self.warn(
+                    &one.task,
+                    &format!("expired, but it could not be stopped: {error}"),
+                );
                 return Ok(());
             }
             seen = self.look_again(&id).await;
         }
-        let again = Watched { task: one.task.clone(), record: one.record.clone(), seen };
+        let again = Watched {
+            task: one.task.clone(),
+            record: one.record.clone(),
+            seen,
+        };
         self.finish(&again, lease, Ending::Expired { after }).await
     }
 
@@ -161,13 +199,15 @@ impl<X: World, P: Policy> Engine<'_, X, P> {
             return Ok(());
         }
         let seen = self.look_again(&id).await;
-        self.release_if_stopped(&one.task, &one.record, &seen, lease).await;
+        self.release_if_stopped(&one.task, &one.record, &seen, lease)
+            .await;
         Ok(())
     }
 
     pub(super) async fn look_again(&self, id: &str) -> Observation {
         let mut seen = self.world.agents().observe(&[id.to_owned()]).await;
-        seen.pop().unwrap_or_else(|| Observation::Unavailable("no answer".into()))
+        seen.pop()
+            .unwrap_or_else(|| Observation::Unavailable("no answer".into()))
     }
 
     /// Lets the policy finish a task, records what came of it, and removes the workspace if the
@@ -179,8 +219,13 @@ impl<X: World, P: Policy> Engine<'_, X, P> {
         ending: Ending,
     ) -> Result<(), TargetError> {
         let attempts = self.finish_attempts(&one.task, &one.record);
-        let finishing =
-            Finishing { task: &one.task, record: &one.record, ending, lease, attempts };
+        let finishing = Finishing {
+            task: &one.task,
+            record: &one.record,
+            ending,
+            lease,
+            attempts,
+        };
         if !lease.holds(self.now()) {
             return Ok(());
         }
@@ -205,7 +250,14 @@ impl<X: World, P: Policy> Engine<'_, X, P> {
                 self.count_attempt(&one.task, attempts + 1, &error).await?;
                 Ok(())
             }
-            Finish::Ended { status, fields, drop, effect, note, digest } => {
+            Finish::Ended {
+                status,
+                fields,
+                drop,
+                effect,
+                note,
+                digest,
+            } => {
                 let mut record = one.record.clone();
                 record.set_status(status);
                 for (field, value) in fields {
@@ -219,12 +271,13 @@ impl<X: World, P: Policy> Engine<'_, X, P> {
                 if let Some((period, text)) = digest {
                     self.world.journal().digest(&period, &text);
                 }
-                self.report
-                    .borrow_mut()
-                    .finished
-                    .push(FinishedTask { task: one.task.clone(), status: status.name() });
+                self.report.borrow_mut().finished.push(FinishedTask {
+                    task: one.task.clone(),
+                    status: status.name(),
+                });
                 self.run.active.set(self.run.active.get().saturating_sub(1));
-                self.release_if_stopped(&one.task, &record, &one.seen, lease).await;
+                self.release_if_stopped(&one.task, &record, &one.seen, lease)
+                    .await;
                 Ok(())
             }
         }
@@ -240,10 +293,15 @@ impl<X: World, P: Policy> Engine<'_, X, P> {
         let until = self.now() + crate::decide::LEASE_SECONDS;
         let effect = move |document: &mut Document| {
             let present = document.record(&task);
-            if present.as_ref().is_none_or(|record| record.status().is_live()) {
+            if present
+                .as_ref()
+                .is_none_or(|record| record.status().is_live())
+            {
                 let mut ended = ended.clone();
                 // The lease stays named until the workspace and the keys are gone as well.
-                ended.set(Field::LeaseOwner, owner.as_str()).set(Field::LeaseUntil, until);
+                ended
+                    .set(Field::LeaseOwner, owner.as_str())
+                    .set(Field::LeaseUntil, until);
                 document.put_record(&task, ended);
                 document.remove_retry(&task);
             }
@@ -277,7 +335,9 @@ impl<X: World, P: Policy> Engine<'_, X, P> {
 
     /// Removes the workspace of an ended task and forgets it.
     async fn release(&self, task: &str, record: &Record, lease: &Lease, stopped: &Stopped) {
-        let Some(dir) = record.workspace_dir() else { return };
+        let Some(dir) = record.workspace_dir() else {
+            return;
+        };
         match self.world.workspaces().remove(dir, stopped).await {
             Ok(()) => {
                 self.forget_workspace(task, dir);
@@ -289,7 +349,10 @@ impl<X: World, P: Policy> Engine<'_, X, P> {
                 self.warn(task, &error.to_string());
             }
             Err(error) => {
-                self.warn(task, &format!("its workspace could not be removed: {error}"));
+                self.warn(
+                    task,
+                    &format!("its workspace could not be removed: {error}"),
+                );
             }
         }
     }
@@ -297,7 +360,9 @@ impl<X: World, P: Policy> Engine<'_, X, P> {
     fn forget_workspace(&self, task: &str, dir: &str) {
         let (task, dir) = (task.to_owned(), dir.to_owned());
         self.desk.later(Rc::new(move |document: &mut Document| {
-            let Some(mut record) = document.record(&task) else { return };
+            let Some(mut record) = document.record(&task) else {
+                return;
+            };
             if record.workspace_dir() == Some(dir.as_str()) && !record.status().is_live() {
                 record.unset(Field::WorkspaceDir);
                 document.put_record(&task, record);
@@ -309,19 +374,32 @@ impl<X: World, P: Policy> Engine<'_, X, P> {
         if self.counts_on_record() {
             record.count(Field::FinalizeAttempts).unwrap_or(0)
         } else {
-            self.desk.current().retry(task).map_or(0, |retry| retry.attempts)
+            self.desk
+                .current()
+                .retry(task)
+                .map_or(0, |retry| retry.attempts)
         }
     }
 
     fn counts_on_record(&self) -> bool {
-        self.policy.schema().record_fields().any(|(field, _)| field == Field::FinalizeAttempts)
+        self.policy
+            .schema()
+            .record_fields()
+            .any(|(field, _)| field == Field::FinalizeAttempts)
     }
 
-    async fn count_attempt(&self, task: &str, attempts: u64, error: &str) -> Result<(), StoreError> {
+    async fn count_attempt(
+        &self,
+        task: &str,
+        attempts: u64,
+        error: &str,
+    ) -> Result<(), StoreError> {
         let on_record = self.counts_on_record();
         let (task, error) = (task.to_owned(), error.to_owned());
         let effect = move |document: &mut Document| {
-            let Some(mut record) = document.record(&task) else { return };
+            let Some(mut record) = document.record(&task) else {
+                return;
+            };
             if !record.status().is_live() {
                 return;
             }
@@ -329,9 +407,16 @@ impl<X: World, P: Policy> Engine<'_, X, P> {
                 record.set(Field::FinalizeAttempts, attempts);
                 document.put_record(&task, record);
             }
-            let retry = Retry { attempts, next_try: 0.0, last_error: error.clone() };
+            let retry = Retry {
+                attempts,
+                next_try: 0.0,
+                last_error: error.clone(),
+            };
             document.put_retry(&task, &retry);
         };
-        self.desk.apply(self.now(), Rc::new(effect)).await.map(|_| ())
+        self.desk
+            .apply(self.now(), Rc::new(effect))
+            .await
+            .map(|_| ())
     }
 }

@@ -26,13 +26,19 @@ pub(super) fn remember_failure(
     error: &str,
     now: f64,
 ) {
-    let doublings = u32::try_from(attempts.saturating_sub(2)).unwrap_or(u32::MAX).min(16);
+    let doublings = u32::try_from(attempts.saturating_sub(2))
+        .unwrap_or(u32::MAX)
+        .min(16);
     let wait = if attempts <= 1 {
         0.0
     } else {
         (FIRST_WAIT_SECONDS * f64::from(1u32 << doublings)).min(LONGEST_WAIT_SECONDS)
     };
-    let retry = Retry { attempts, next_try: now + wait, last_error: error.to_owned() };
+    let retry = Retry {
+        attempts,
+        next_try: now + wait,
+        last_error: error.to_owned(),
+    };
     document.put_retry(task, &retry);
 }
 
@@ -72,10 +78,16 @@ impl<X: World, P: Policy> Engine<'_, X, P> {
             return Some((SkipReason::AgentServerFull, String::new()));
         }
         if run.max_new > 0 && run.started.get() >= run.max_new {
-            return Some((SkipReason::CapReached, format!("max_new_per_run is {}", run.max_new)));
+            return Some((
+                SkipReason::CapReached,
+                format!("max_new_per_run is {}", run.max_new),
+            ));
         }
         if run.max_active > 0 && run.active.get() >= run.max_active {
-            return Some((SkipReason::MaxActive, format!("max_active is {}", run.max_active)));
+            return Some((
+                SkipReason::MaxActive,
+                format!("max_active is {}", run.max_active),
+            ));
         }
         if self.world.clock().time_left() < START_SECONDS {
             return Some((SkipReason::OutOfTime, String::new()));
@@ -87,15 +99,15 @@ impl<X: World, P: Policy> Engine<'_, X, P> {
     async fn start(&self, trigger: &mut Trigger<P::Payload>) -> Result<bool, TargetError> {
         let document = self.desk.current();
         if let Err(error) = self.policy.confirm(self.world, trigger, &document).await {
-            self.set_up_failed(trigger, error).await?;
+            self.set_up_failed(trigger, error);
             return Ok(false);
         }
         let parts: Vec<&str> = trigger.workspace.iter().map(String::as_str).collect();
         let mut dir = self.world.workspaces().path_of(&parts);
         let taken = |dir: &str| {
-            document.records().any(|(task, record)| {
-                task != trigger.task && record.workspace_dir() == Some(dir)
-            })
+            document
+                .records()
+                .any(|(task, record)| task != trigger.task && record.workspace_dir() == Some(dir))
         };
         let mut workspace = trigger.workspace.clone();
         if taken(&dir) {
@@ -119,16 +131,14 @@ impl<X: World, P: Policy> Engine<'_, X, P> {
         if started {
             self.run.active.set(self.run.active.get() + 1);
         } else {
-            self.run.started.set(self.run.started.get().saturating_sub(1));
+            self.run
+                .started
+                .set(self.run.started.get().saturating_sub(1));
         }
         Ok(started)
     }
 
-    async fn set_up_failed(
-        &self,
-        trigger: &Trigger<P::Payload>,
-        error: SetupError,
-    ) -> Result<(), StoreError> {
+    fn set_up_failed(&self, trigger: &Trigger<P::Payload>, error: SetupError) {
         match error {
             SetupError::Skip(reason, detail) => self.skip(&trigger.item, reason, detail),
             SetupError::Failed(error) => {
@@ -136,7 +146,6 @@ impl<X: World, P: Policy> Engine<'_, X, P> {
                 self.skip(&trigger.item, SkipReason::SetupFailed, error);
             }
         }
-        Ok(())
     }
 
     async fn set_up(
@@ -145,7 +154,11 @@ impl<X: World, P: Policy> Engine<'_, X, P> {
         trigger: &Trigger<P::Payload>,
     ) -> Result<bool, TargetError> {
         let document = self.desk.current();
-        let prepared = match self.policy.prepare(self.world, claim, trigger, &document).await {
+        let prepared = match self
+            .policy
+            .prepare(self.world, claim, trigger, &document)
+            .await
+        {
             Ok(prepared) => prepared,
             Err(error) => {
                 let failure = match &error {
@@ -153,12 +166,15 @@ impl<X: World, P: Policy> Engine<'_, X, P> {
                     SetupError::Failed(error) => Some(error.as_str()),
                 };
                 self.undo(claim, failure).await?;
-                self.set_up_failed(trigger, error).await?;
+                self.set_up_failed(trigger, error);
                 return Ok(false);
             }
         };
         if !prepared.note.is_empty() {
             self.note(&trigger.task, &prepared.note);
+        }
+        if !prepared.fields.is_empty() {
+            self.record_prepared(claim, &prepared).await?;
         }
         let Some(conversation_id) = self.start_conversation(claim, trigger, &prepared).await?
         else {
@@ -174,8 +190,15 @@ impl<X: World, P: Policy> Engine<'_, X, P> {
         for (field, value) in prepared.fields {
             record.set(field, value);
         }
-        if let Err(error) = self.policy.acknowledge(self.world, claim.task(), &record).await {
-            self.warn(&trigger.item, &format!("the start could not be acknowledged: {error}"));
+        if let Err(error) = self
+            .policy
+            .acknowledge(self.world, claim.task(), &record)
+            .await
+        {
+            self.warn(
+                &trigger.item,
+                &format!("the start could not be acknowledged: {error}"),
+            );
         }
         let task = claim.task().to_owned();
         let effect = move |document: &mut Document| {
@@ -186,12 +209,35 @@ impl<X: World, P: Policy> Engine<'_, X, P> {
             }
         };
         self.desk.apply(self.now(), Rc::new(effect)).await?;
-        self.note(&trigger.task, &format!("started as conversation {conversation_id}"));
-        self.report
-            .borrow_mut()
-            .started
-            .push(StartedTask { task: claim.task().to_owned(), conversation_id });
+        self.note(
+            &trigger.task,
+            &format!("started as conversation {conversation_id}"),
+        );
+        self.report.borrow_mut().started.push(StartedTask {
+            task: claim.task().to_owned(),
+            conversation_id,
+        });
         Ok(true)
+    }
+
+    /// What finishing will need is written before the conversation exists: should this run die,
+    /// whoever adopts the conversation finds it in the record.
+    async fn record_prepared(&self, claim: &Claim, prepared: &Prepared) -> Result<(), StoreError> {
+        let (task, fields) = (claim.task().to_owned(), prepared.fields.clone());
+        let claimed = claim.record().clone();
+        let effect = move |document: &mut Document| {
+            let mut record = document.record(&task).unwrap_or_else(|| claimed.clone());
+            if record.status() == Status::Starting {
+                for (field, value) in &fields {
+                    record.set(*field, value.clone());
+                }
+                document.put_record(&task, record);
+            }
+        };
+        self.desk
+            .apply(self.now(), Rc::new(effect))
+            .await
+            .map(|_| ())
     }
 
     async fn start_conversation(
@@ -202,7 +248,11 @@ impl<X: World, P: Policy> Engine<'_, X, P> {
     ) -> Result<Option<String>, TargetError> {
         let request = StartConversation {
             conversation_id: claim.conversation_id().to_owned(),
-            working_dir: claim.record().workspace_dir().unwrap_or_default().to_owned(),
+            working_dir: claim
+                .record()
+                .workspace_dir()
+                .unwrap_or_default()
+                .to_owned(),
             prompt: prepared.prompt.clone(),
         };
         let error = match self.world.agents().start(&request).await {
@@ -213,12 +263,16 @@ impl<X: World, P: Policy> Engine<'_, X, P> {
             AgentError::Full(_) => {
                 self.run.agents_full.set(true);
                 self.undo(claim, None).await?;
-                self.skip(&trigger.item, SkipReason::AgentServerFull, error.to_string());
+                self.skip(
+                    &trigger.item,
+                    SkipReason::AgentServerFull,
+                    error.to_string(),
+                );
             }
             AgentError::Unauthorized(_) | AgentError::Refused(_) => {
                 let text = error.to_string();
                 self.undo(claim, Some(&text)).await?;
-                self.set_up_failed(trigger, SetupError::Failed(text)).await?;
+                self.set_up_failed(trigger, SetupError::Failed(text));
             }
             // It may exist. If it can be seen, all is well; if not, the claim stays until it is
             // certain: a request may still be under way.
@@ -240,7 +294,10 @@ impl<X: World, P: Policy> Engine<'_, X, P> {
         let stopped = Stopped::never_started(claim);
         if let Err(error) = self.world.workspaces().remove(dir, &stopped).await {
             // The claim keeps the directory in mind; the next poll tries again.
-            self.warn(claim.task(), &format!("its workspace could not be removed: {error}"));
+            self.warn(
+                claim.task(),
+                &format!("its workspace could not be removed: {error}"),
+            );
             return Ok(());
         }
         self.drop_claim(claim, failure).await

@@ -45,7 +45,9 @@ impl<X: World, P: Policy> Engine<'_, X, P> {
             if waiting.is_empty() || now >= until {
                 return Ok(());
             }
-            let oldest = waiting.iter().map(|(_, record)| crate::decide::age(record, now));
+            let oldest = waiting
+                .iter()
+                .map(|(_, record)| crate::decide::age(record, now));
             let settling = DEBOUNCE_SECONDS - oldest.fold(0.0, f64::max);
             clock.sleep(settling.max(pause).min(until - now)).await;
             pause = (pause * 1.5).min(LONGEST_PAUSE_SECONDS);
@@ -55,7 +57,11 @@ impl<X: World, P: Policy> Engine<'_, X, P> {
                 .collect();
             let seen = self.world.agents().observe(&ids).await;
             for ((task, record), seen) in waiting.into_iter().zip(seen) {
-                let one = Watched { task: task.clone(), record, seen };
+                let one = Watched {
+                    task: task.clone(),
+                    record,
+                    seen,
+                };
                 self.settle(&one, Some(survey)).await?;
             }
         }

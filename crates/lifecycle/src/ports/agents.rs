@@ -60,7 +60,9 @@ pub enum Observation {
 #[derive(Clone, Debug, thiserror::Error, PartialEq, Eq)]
 pub enum AgentError {
     /// No room for another conversation (429): try at the next poll.
-    #[error("the agent server has no room for another conversation ({0}); the next poll tries again")]
+    #[error(
+        "the agent server has no room for another conversation ({0}); the next poll tries again"
+    )]
     Full(String),
     /// The key was not accepted (401, 403).
     #[error("the agent server did not accept the session key ({0}); check SESSION_API_KEY")]
@@ -76,8 +78,10 @@ pub enum AgentError {
 /// Client of the agent server.
 pub trait Agents {
     /// Starts a conversation, or finds it if its id is taken.
-    fn start(&self, request: &StartConversation)
-    -> impl Future<Output = Result<Started, AgentError>>;
+    fn start(
+        &self,
+        request: &StartConversation,
+    ) -> impl Future<Output = Result<Started, AgentError>>;
 
     /// Looks at conversations; the answer has one observation per id, in order.
     fn observe(&self, ids: &[String]) -> impl Future<Output = Vec<Observation>>;

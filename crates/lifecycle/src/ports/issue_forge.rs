@@ -63,6 +63,8 @@ pub struct MergeRequest {
     pub sha: Option<String>,
     /// Who opened it, if the account still exists.
     pub author: Option<String>,
+    /// Its description, or empty. Those that we open carry our mark in it.
+    pub description: String,
 }
 
 /// A merge request to be opened.
@@ -105,8 +107,10 @@ pub trait IssueForge {
     ) -> impl Future<Output = Result<Option<String>, ForgeError>>;
 
     /// All open issues that carry a label, in the spelling given.
-    fn list_labelled(&self, label: &str)
-    -> impl Future<Output = Result<Listing<Issue>, ForgeError>>;
+    fn list_labelled(
+        &self,
+        label: &str,
+    ) -> impl Future<Output = Result<Listing<Issue>, ForgeError>>;
 
     /// The newest event that put a label (compared without case) on an issue.
     fn newest_label_event(
@@ -117,8 +121,7 @@ pub trait IssueForge {
 
     /// The access level of an account in the project, memberships of parent groups included; `None`
     /// for no membership.
-    fn access_level(&self, user_id: u64)
-    -> impl Future<Output = Result<Option<u64>, ForgeError>>;
+    fn access_level(&self, user_id: u64) -> impl Future<Output = Result<Option<u64>, ForgeError>>;
 
     /// One issue; `None` when it is gone.
     fn issue(&self, iid: u64) -> impl Future<Output = Result<Option<Issue>, ForgeError>>;
@@ -133,11 +136,7 @@ pub trait IssueForge {
     ) -> impl Future<Output = Result<Vec<MergeRequest>, ForgeError>>;
 
     /// Whether `commit` is an ancestor of (or the same as) `head`.
-    fn contains(
-        &self,
-        head: &str,
-        commit: &str,
-    ) -> impl Future<Output = Result<bool, ForgeError>>;
+    fn contains(&self, head: &str, commit: &str) -> impl Future<Output = Result<bool, ForgeError>>;
 
     /// Opens a merge request. An answer of 409 or 422 that says one is open already is
     /// [`ForgeError::Refused`]; the caller looks for it.
@@ -247,15 +246,13 @@ pub enum PushError {
 /// Git, with nothing of a clone's own configuration obeyed.
 pub trait Clones {
     /// Makes a shallow clone of one branch, without any credential in it.
-    fn clone_branch(&self, request: &CloneRequest)
-    -> impl Future<Output = Result<CloneFacts, PushError>>;
+    fn clone_branch(
+        &self,
+        request: &CloneRequest,
+    ) -> impl Future<Output = Result<CloneFacts, PushError>>;
 
     /// Reads what an agent left.
-    fn inspect(
-        &self,
-        dir: &str,
-        base_sha: &str,
-    ) -> impl Future<Output = Result<Work, PushError>>;
+    fn inspect(&self, dir: &str, base_sha: &str) -> impl Future<Output = Result<Work, PushError>>;
 
     /// Commits what was left, pushes one branch, never forced. The same work pushed before is
     /// success.

@@ -44,7 +44,9 @@ pub enum StoreError {
         detail: String,
     },
     /// The service runs without a KV store (503).
-    #[error("{place}: the automation service has no KV secret configured; set AUTOMATION_KV_SECRET there")]
+    #[error(
+        "{place}: the automation service has no KV secret configured; set AUTOMATION_KV_SECRET there"
+    )]
     NotConfigured {
         /// Which document, where.
         place: String,

@@ -6,7 +6,9 @@ use crate::decide::Stopped;
 #[derive(Clone, Debug, thiserror::Error, PartialEq, Eq)]
 pub enum WorkspaceError {
     /// The directory is not below a root of ours: it is never touched.
-    #[error("{dir} is outside the workspace roots and is left alone; remove the record's workspace_dir by hand if it is wrong")]
+    #[error(
+        "{dir} is outside the workspace roots and is left alone; remove the record's workspace_dir by hand if it is wrong"
+    )]
     OutsideRoots {
         /// The directory in question.
         dir: String,
@@ -39,12 +41,12 @@ pub trait Workspaces {
         stopped: &Stopped,
     ) -> impl Future<Output = Result<(), WorkspaceError>>;
 
-    /// Reads a regular file directly inside a workspace (never through a link), at most `max` bytes;
-    /// `None` when there is none.
+    /// Reads a regular file inside a workspace, named by a relative path; never through a link and
+    /// never out of the workspace. At most `max` bytes of it; `None` when there is none.
     fn read_file(
         &self,
         dir: &str,
-        name: &str,
+        path: &str,
         max: u64,
     ) -> impl Future<Output = Result<Option<String>, WorkspaceError>>;
 

@@ -1,0 +1,400 @@
+//! What becomes of an issue's work: adopted, pushed and opened, kept, or nothing at all.
+
+use super::{IssuePolicy, MergeRequestMode, notes};
+use crate::decide::Ending;
+use crate::document::{Document, Field, Record, Status};
+use crate::engine::World;
+use crate::identity::{self, Kind};
+use crate::moment;
+use crate::policy::{Finish, Finishing};
+use crate::ports::{
+    Agents, Clock, Clones, ForgeError, IssueForge, MergeRequest, MergeRequestDraft, PushError,
+    PushRequest, Pushed, Store, Work,
+};
+use serde_json::Value;
+
+/// A moment after a push the forge may not know the branch yet. Seconds between tries.
+const OPENING_PAUSES: [f64; 4] = [0.5, 1.0, 2.0, 4.0];
+/// The forge's clock and ours may differ by this much.
+const CLOCK_SKEW_SECONDS: f64 = 120.0;
+
+impl<F: IssueForge, G: Clones> IssuePolicy<'_, F, G> {
+    pub(super) async fn collect<X: World>(&self, world: &X, finishing: &Finishing<'_>) -> Finish {
+        let record = finishing.record;
+        let branch = record.text(Field::Branch).unwrap_or_default();
+        let settled = finishing.ending != Ending::Overtaken && !branch.is_empty();
+        if settled {
+            match self.our_merge_request(record, branch).await {
+                Ok(Some(found)) => return self.linked(world, finishing, &found, branch).await,
+                Ok(None) => {}
+                Err(error) => return error.into(),
+            }
+        }
+        let Some(iid) = record.count(Field::IssueIid) else {
+            return Finish::ended(Status::Failed, ended_at(world), "its record names no issue");
+        };
+        match self.forge.issue(iid).await {
+            Ok(Some(issue)) if issue.open => {}
+            Ok(_) => {
+                let note = "the issue was closed meanwhile: nothing pushed or posted";
+                return Finish::ended(Status::IssueClosed, ended_at(world), note);
+            }
+            Err(error) => return error.into(),
+        }
+        match finishing.ending {
+            Ending::Overtaken => Finish::NotYet(String::new()),
+            Ending::Elsewhere => Finish::NotYet("its conversation is in another sandbox".into()),
+            Ending::Done => self.deliver(world, finishing, iid).await,
+            Ending::Failed(_) | Ending::Gone | Ending::Expired { .. } => {
+                self.without_result(world, finishing, iid, None).await
+            }
+        }
+    }
+
+    /// The merge request of a branch, if it is ours: opened after the claim and still holding the
+    /// commit that the work started from. An old one of that name is not.
+    async fn our_merge_request(
+        &self,
+        record: &Record,
+        branch: &str,
+    ) -> Result<Option<MergeRequest>, ForgeError> {
+        let base = record.text(Field::BaseSha).unwrap_or_default();
+        let claimed = record
+            .text(Field::LabelEventCreatedAt)
+            .and_then(moment::parse_rfc3339)
+            .unwrap_or_else(|| record.last_activity());
+        for found in self.forge.merge_requests(branch).await? {
+            let opened = moment::parse_rfc3339(&found.created_at);
+            let in_time = opened.is_some_and(|opened| opened >= claimed - CLOCK_SKEW_SECONDS);
+            if !found.same_project || found.source_branch != branch || !in_time {
+                continue;
+            }
+            let ours = match (&found.sha, base.is_empty()) {
+                (Some(head), false) => self.forge.contains(head, base).await?,
+                _ => true,
+            };
+            if ours {
+                return Ok(Some(found));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The work ended well: push it and open the merge request, or say that there is none.
+    async fn deliver<X: World>(&self, world: &X, finishing: &Finishing<'_>, iid: u64) -> Finish {
+        let record = finishing.record;
+        let id = record.conversation_id().unwrap_or_default();
+        let answer = match world.agents().final_response(id).await {
+            Ok(answer) => answer,
+            Err(error) => return Finish::NotYet(error.to_string()),
+        };
+        let work = match self.work(record).await {
+            Ok(work) => work,
+            Err(error) => return error.into(),
+        };
+        if work.is_empty() {
+            let url = world.agents().conversation_url(id);
+            let note = notes::no_changes(finishing.task, &answer, &url);
+            return match self.note_once(world, finishing, iid, &note).await {
+                Ok(()) => Finish::ended(
+                    Status::NoChanges,
+                    ended_at(world),
+                    "the agent changed nothing; its answer is on the issue",
+                ),
+                Err(error) => error.into(),
+            };
+        }
+        let (pushed, branch) = match self.push(world, finishing, iid).await {
+            Ok(done) => done,
+            Err(outcome) => return outcome,
+        };
+        match self.open(world, finishing, iid, &branch, &answer).await {
+            Ok(found) => self.linked(world, finishing, &found, &branch).await,
+            Err(error) => {
+                let text = format!(
+                    "{} commit(s) are on branch {branch} at {}, but the merge request could not \
+                     be opened: {error}",
+                    pushed.commits, pushed.sha
+                );
+                match error {
+                    ForgeError::Limited { .. } | ForgeError::Unavailable { .. } => {
+                        Finish::NotYet(text)
+                    }
+                    _ => Finish::Failed(text),
+                }
+            }
+        }
+    }
+
+    async fn work(&self, record: &Record) -> Result<Work, PushError> {
+        let dir = record.workspace_dir().unwrap_or_default();
+        let base = record.text(Field::BaseSha).unwrap_or_default();
+        if dir.is_empty() || base.is_empty() {
+            return Err(PushError::Clone(
+                "its record names no clone or no base commit".into(),
+            ));
+        }
+        self.clones.inspect(dir, base).await
+    }
+
+    /// Pushes the work to its branch, or to a free one if somebody else's work is there. The
+    /// branch that it went to comes with it.
+    async fn push<X: World>(
+        &self,
+        world: &X,
+        finishing: &Finishing<'_>,
+        iid: u64,
+    ) -> Result<(Pushed, String), Finish> {
+        let record = finishing.record;
+        let project = self.forge.project().await.map_err(Finish::from)?;
+        let identity = self.forge.identity().await.map_err(Finish::from)?;
+        let mut request = PushRequest {
+            url: project.http_url,
+            dir: record.workspace_dir().unwrap_or_default().to_owned(),
+            base_sha: record.text(Field::BaseSha).unwrap_or_default().to_owned(),
+            branch: record.text(Field::Branch).unwrap_or_default().to_owned(),
+            message: notes::commit_message(record, iid),
+            identity,
+        };
+        if !finishing.lease.holds(world.clock().now()) {
+            return Err(Finish::NotYet("the lease ran out".into()));
+        }
+        match self.clones.push(&request).await {
+            Ok(pushed) => Ok((pushed, request.branch)),
+            Err(PushError::Taken(_)) => {
+                let document = world
+                    .store()
+                    .load()
+                    .await
+                    .map_err(|e| Finish::NotYet(e.to_string()))?;
+                let free = self
+                    .free_branch(iid, finishing.task, &document)
+                    .await
+                    .map_err(Finish::from)?
+                    .filter(|name| *name != request.branch);
+                let Some(free) = free else {
+                    let text = format!("branch {} and its successors are taken", request.branch);
+                    return Err(Finish::Failed(text));
+                };
+                // Written before the push, so that whoever comes after us looks there.
+                self.record_branch(world, finishing.task, &free)
+                    .await
+                    .map_err(|e| Finish::NotYet(e.to_string()))?;
+                request.branch = free;
+                let pushed = self.clones.push(&request).await.map_err(Finish::from)?;
+                Ok((pushed, request.branch))
+            }
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    async fn record_branch<X: World>(
+        &self,
+        world: &X,
+        task: &str,
+        branch: &str,
+    ) -> Result<(), crate::ports::StoreError> {
+        let mut change = |document: &mut Document| {
+            let Some(mut record) = document.record(task) else {
+                return crate::ports::Change::Keep;
+            };
+            record.set(Field::Branch, branch);
+            if document.put_record(task, record) {
+                crate::ports::Change::Write
+            } else {
+                crate::ports::Change::Keep
+            }
+        };
+        world.store().update(&mut change).await.map(|_| ())
+    }
+
+    /// Opens the merge request of a pushed branch, or finds it.
+    async fn open<X: World>(
+        &self,
+        world: &X,
+        finishing: &Finishing<'_>,
+        iid: u64,
+        branch: &str,
+        answer: &str,
+    ) -> Result<MergeRequest, ForgeError> {
+        let record = finishing.record;
+        let url = world
+            .agents()
+            .conversation_url(record.conversation_id().unwrap_or_default());
+        let draft = MergeRequestDraft {
+            source_branch: branch.to_owned(),
+            target_branch: record
+                .text(Field::BaseBranch)
+                .unwrap_or_default()
+                .to_owned(),
+            title: notes::title(
+                record.text(Field::IssueTitle).unwrap_or_default(),
+                iid,
+                self.settings.mode == MergeRequestMode::Draft,
+            ),
+            description: notes::description(finishing.task, iid, answer, &url),
+        };
+        let mut pauses = OPENING_PAUSES.into_iter();
+        loop {
+            let error = match self.forge.open_merge_request(&draft).await {
+                Ok(opened) => return Ok(opened),
+                Err(error) => error,
+            };
+            match error {
+                // One is open already, or the answer to ours was lost.
+                ForgeError::Refused {
+                    status: 409 | 422, ..
+                }
+                | ForgeError::Unavailable { .. } => {
+                    let found = self.forge.merge_requests(branch).await?;
+                    let open = found.into_iter().find(|found| {
+                        found.same_project
+                            && found.state == "opened"
+                            && found.source_branch == branch
+                    });
+                    return open.ok_or(error);
+                }
+                ForgeError::Refused { status: 400, .. } => match pauses.next() {
+                    Some(pause) => world.clock().sleep(pause).await,
+                    None => return Err(error),
+                },
+                _ => return Err(error),
+            }
+        }
+    }
+
+    /// There is a merge request: tell the issue once and close the task.
+    async fn linked<X: World>(
+        &self,
+        world: &X,
+        finishing: &Finishing<'_>,
+        found: &MergeRequest,
+        branch: &str,
+    ) -> Finish {
+        let record = finishing.record;
+        let iid = record.count(Field::IssueIid).unwrap_or_default();
+        let url = world
+            .agents()
+            .conversation_url(record.conversation_id().unwrap_or_default());
+        let note = notes::linked(finishing.task, &found.web_url, &url);
+        if let Err(error) = self.note_once(world, finishing, iid, &note).await {
+            return error.into();
+        }
+        let mark = identity::marker(finishing.task, Kind::Result);
+        let opened_by = if found.description.contains(&mark) {
+            "automation"
+        } else {
+            "agent"
+        };
+        let mut fields = ended_at(world);
+        fields.extend([
+            (Field::MergeRequestUrl, found.web_url.as_str().into()),
+            (Field::MergeRequestIid, found.iid.into()),
+            (Field::OpenedBy, opened_by.into()),
+            (Field::Branch, branch.into()),
+        ]);
+        Finish::ended(
+            Status::Closed,
+            fields,
+            format!("merge request: {}", found.web_url),
+        )
+    }
+
+    pub(super) async fn gave_up<X: World>(
+        &self,
+        world: &X,
+        finishing: &Finishing<'_>,
+        error: &str,
+    ) -> Finish {
+        let iid = finishing.record.count(Field::IssueIid).unwrap_or_default();
+        self.without_result(world, finishing, iid, Some(error))
+            .await
+    }
+
+    /// No merge request comes of it: keep what there is, and say so.
+    async fn without_result<X: World>(
+        &self,
+        world: &X,
+        finishing: &Finishing<'_>,
+        iid: u64,
+        error: Option<&str>,
+    ) -> Finish {
+        let record = finishing.record;
+        let id = record.conversation_id().unwrap_or_default();
+        let answer = world.agents().final_response(id).await.unwrap_or_default();
+        let kept = if self.settings.keep_failed_work {
+            match self.work(record).await {
+                Ok(work) if !work.is_empty() => match self.push(world, finishing, iid).await {
+                    Ok((pushed, branch)) => Some((branch, pushed.commits)),
+                    Err(Finish::NotYet(why)) if error.is_none() => return Finish::NotYet(why),
+                    Err(_) => None,
+                },
+                _ => None,
+            }
+        } else {
+            None
+        };
+        let url = world.agents().conversation_url(id);
+        let note = notes::without_result(&notes::WithoutResult {
+            task: finishing.task,
+            ending: finishing.ending,
+            error,
+            answer: &answer,
+            kept: kept
+                .as_ref()
+                .map(|(branch, commits)| (branch.as_str(), *commits)),
+            conversation_url: &url,
+        });
+        let told = self.note_once(world, finishing, iid, &note).await;
+        if let (Err(failure), None) = (&told, error) {
+            return failure.clone().into();
+        }
+        let mut fields = ended_at(world);
+        if let Some((branch, _)) = &kept {
+            fields.push((Field::Branch, branch.as_str().into()));
+        }
+        if let Some(error) = error {
+            fields.push((Field::Error, crate::text::cut_bytes(error, 500).into()));
+            fields.push((Field::FinalizeAttempts, (finishing.attempts + 1).into()));
+        }
+        let (status, text) = match finishing.ending {
+            Ending::Expired { after } => {
+                fields.push((Field::ExpiredAfter, after.into()));
+                (Status::Expired, "given up after two hours")
+            }
+            _ => (Status::Failed, "failed"),
+        };
+        let kept = if kept.is_some() {
+            "; what there was is on its branch"
+        } else {
+            ""
+        };
+        Finish::ended(status, fields, format!("{text}{kept}"))
+    }
+
+    /// Posts the result note unless it is there.
+    async fn note_once<X: World>(
+        &self,
+        world: &X,
+        finishing: &Finishing<'_>,
+        iid: u64,
+        body: &str,
+    ) -> Result<(), ForgeError> {
+        let mark = identity::marker(finishing.task, Kind::Result);
+        let since = finishing.record.last_activity() - crate::decide::STALLED_CLAIM_SECONDS;
+        if self.forge.find_note(iid, &mark, since).await?.is_some() {
+            return Ok(());
+        }
+        if !finishing.lease.holds(world.clock().now()) {
+            return Err(ForgeError::Unavailable {
+                call: "posting a note".into(),
+                detail: "the lease ran out".into(),
+            });
+        }
+        self.forge.note(iid, body).await
+    }
+}
+
+fn ended_at<X: World>(world: &X) -> Vec<(Field, Value)> {
+    vec![(Field::CompletedAt, world.clock().now().into())]
+}

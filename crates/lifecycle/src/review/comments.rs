@@ -1,0 +1,89 @@
+//! What the reviewer writes on pull requests.
+
+use crate::decide::Ending;
+use crate::document::{Field, Record};
+use crate::identity::{self, Kind};
+use crate::text::cut_chars;
+
+/// Characters of a comment, with room below the forge's limit of 65,536.
+pub const MAX_COMMENT_CHARS: usize = 65_000;
+/// What stands in front of the closing lines of every comment.
+const RULE: &str = "\n\n---\n";
+const CUT: &str = "\n\n*The text was longer than a comment may be and has been cut here.*";
+
+/// "A review has started."
+pub fn acknowledgement(task: &str, record: &Record, conversation_url: &str) -> String {
+    let head = record.text(Field::HeadSha).unwrap_or_default();
+    let event = record.count(Field::LabelEventId).unwrap_or_default();
+    let at = record.text(Field::LabelEventCreatedAt).unwrap_or_default();
+    format!(
+        "An AI agent is reviewing commit `{head}`.\n\n\
+         - Label event: {event} ({at})\n\
+         - Conversation: {conversation_url}{RULE}{}\n{}",
+        "*Started by the trigger label. Remove and re-apply it to ask for another review.*",
+        identity::marker(task, Kind::Acknowledgement)
+    )
+}
+
+/// The result, where no review was published.
+pub fn outcome(
+    task: &str,
+    record: &Record,
+    ending: Ending,
+    agent_text: &str,
+    conversation_url: &str,
+) -> String {
+    let head = record.text(Field::HeadSha).unwrap_or_default();
+    let text = without_marks(agent_text.trim());
+    let intro = match ending {
+        Ending::Failed(_) => format!(
+            "The AI review of commit `{head}` did not succeed: its conversation ended with an \
+             error. Remove and re-apply the label to try again."
+        ),
+        Ending::Gone => format!(
+            "The AI review of commit `{head}` did not succeed: its conversation was deleted \
+             before it ended. Remove and re-apply the label to try again."
+        ),
+        Ending::Done | Ending::Elsewhere | Ending::Overtaken | Ending::Expired { .. } => {
+            format!("AI review of commit `{head}`:")
+        }
+    };
+    let said = match (text.is_empty(), ending) {
+        (false, Ending::Failed(_)) => format!("\n\nWhat the agent left:\n\n{text}"),
+        (false, _) => format!("\n\n{text}"),
+        (true, Ending::Done) => {
+            "\n\nThe agent finished without publishing a review and without a final message."
+                .to_owned()
+        }
+        (true, _) => String::new(),
+    };
+    let closing = format!(
+        "{RULE}*Written by an AI agent ([conversation]({conversation_url})); it may be wrong.*\n{}",
+        identity::marker(task, Kind::Result)
+    );
+    fitted(&format!("{intro}{said}"), &closing, MAX_COMMENT_CHARS)
+}
+
+/// A comment of ours cut to about `max` characters; its closing lines survive.
+pub(super) fn shorten(body: &str, max: usize) -> String {
+    let at = body.rfind(RULE).unwrap_or(body.len());
+    let (text, closing) = body.split_at(at);
+    fitted(text.trim_end_matches(CUT), closing, max)
+}
+
+fn fitted(text: &str, closing: &str, max: usize) -> String {
+    let room = max.saturating_sub(closing.chars().count());
+    if text.chars().count() <= room {
+        return format!("{text}{closing}");
+    }
+    let room = room.saturating_sub(CUT.chars().count());
+    format!("{}{CUT}{closing}", cut_chars(text, room))
+}
+
+/// The agent's words must not pass for a mark of ours.
+pub(crate) fn without_marks(text: &str) -> String {
+    text.replace(
+        "<!-- openhands-automation",
+        "<!-- (quoted) openhands-automation",
+    )
+}

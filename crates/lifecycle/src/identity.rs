@@ -57,7 +57,7 @@ mod tests {
         let id = conversation_id("abc", "Acme/Widget", "42:label:123");
         assert_eq!(id, conversation_id("abc", "acme/widget", "42:label:123"));
         assert_ne!(id, conversation_id("abd", "acme/widget", "42:label:123"));
-        insta::assert_snapshot!(id, @"");
+        insta::assert_snapshot!(id, @"88cca966-d491-5284-af5f-c0cc9c836d60");
     }
 
     #[test]

@@ -25,6 +25,7 @@
 
 pub mod agent_server;
 mod answer;
+pub mod automation_service;
 pub mod calendar;
 pub mod call;
 pub mod callback;

@@ -17,7 +17,7 @@ use crate::engine::{Claim, World};
 use crate::error::TargetError;
 use crate::policy::{Discovery, Finish, Finishing, Policy, Prepared, SetupError, Trigger};
 use crate::ports::{
-    CloneRequest, Clones, ForgeError, Issue, IssueForge, Listing, Project, PushError, Workspaces,
+    CloneRequest, Clones, Issue, IssueForge, Listing, Project, PushError, Workspaces,
 };
 use crate::report::SkipReason;
 

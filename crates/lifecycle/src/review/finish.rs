@@ -6,7 +6,7 @@ use crate::document::{Field, Status};
 use crate::engine::World;
 use crate::identity::Kind;
 use crate::policy::{Finish, Finishing};
-use crate::ports::{Agents, Checkouts, Clock, ForgeError, ReviewForge};
+use crate::ports::{Agents, Checkouts, Clock, ReviewForge};
 use serde_json::Value;
 
 /// The agent may have published in the very second of its start, by a clock that differs from ours.

@@ -11,10 +11,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 pub use environment::{Prepared, RunSetup, Scratch};
 pub use runs::{Run, RunStatus};
+pub(crate) use runs::{Runs, router as run_routes, shown as shown_run};
 
 use crate::error::TestbedError;
 use crate::server::StandIn;
-use runs::Runs;
 
 /// The bearer that local runs send: `AUTOMATION_CALLBACK_API_KEY`.
 pub const CALLBACK_KEY: &str = "callback-key";

@@ -7,8 +7,11 @@
 //! callbacks and phases of runs are received as by [`Callbacks`](crate::callback::Callbacks).
 
 mod check;
+mod dispatches;
 mod model;
+mod preflight;
 mod routes;
+mod uploads;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 

@@ -139,7 +139,10 @@ impl Way<'_> {
             sent,
         };
         let Ok(result) = timeout_at(end, builder.send()).await else {
-            host.kept_silent(started);
+            // A call that was given less time than usual proves little about the host.
+            if started.elapsed() >= self.inner.policy.call_timeout {
+                host.kept_silent(started);
+            }
             return Err(timeout(true));
         };
         let answer = result.map_err(|error| match transport::classify(error) {

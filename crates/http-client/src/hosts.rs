@@ -94,8 +94,8 @@ impl Host {
         });
     }
 
-    /// Notes that a call made at `since` ran into its limit. Unless something else was answered
-    /// meanwhile, the host is left alone for as long as it has kept us waiting.
+    /// Notes that a call made at `since` ran into the usual limit. Unless something else was
+    /// answered meanwhile, the host is left alone for as long as it has kept us waiting.
     pub(crate) fn kept_silent(&self, since: Instant) {
         self.state(|state| {
             if state.answered_at.is_none_or(|at| at < since) {

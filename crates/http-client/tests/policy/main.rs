@@ -29,6 +29,15 @@ fn client() -> Client {
     client_in(NetworkEnv::default())
 }
 
+/// A client whose calls may take no longer than `limit`.
+fn client_within(limit: Duration) -> Client {
+    Client::new(Policy {
+        call_timeout: limit,
+        ..Policy::default()
+    })
+    .unwrap()
+}
+
 fn client_in(env: NetworkEnv) -> Client {
     Client::new(Policy {
         retry_pause: Duration::from_millis(2),

@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 use futures_util::future::join_all;
 use http_client::{Client, HttpError, Policy, Request};
 
-use crate::client;
 use crate::server::{Reply, Server};
+use crate::{client, client_within};
 
 const SHORT: Duration = Duration::from_millis(100);
 
@@ -17,8 +17,8 @@ async fn mute() -> Server {
 #[tokio::test]
 async fn a_server_that_never_answers_costs_one_limit() {
     let server = mute().await;
-    let client = client();
-    let request = Request::get("agent server", server.at("/api/settings")).timeout(SHORT);
+    let client = client_within(SHORT);
+    let request = Request::get("agent server", server.at("/api/settings"));
     let started = Instant::now();
     // Ten calls, four at a time: those that wait for a turn do not each wait for the server.
     let results = join_all((0..10).map(|_| client.send(request.clone()))).await;
@@ -48,8 +48,8 @@ async fn a_server_that_answers_again_is_asked_again() {
         }
     })
     .await;
-    let client = client();
-    let request = Request::get("agent server", server.at("/")).timeout(Duration::from_millis(100));
+    let client = client_within(SHORT);
+    let request = Request::get("agent server", server.at("/"));
     assert!(client.send(request.clone()).await.is_err());
     assert!(matches!(
         client.send(request.clone()).await,
@@ -60,6 +60,24 @@ async fn a_server_that_answers_again_is_asked_again() {
         b"back"
     );
     assert_eq!(client.send(request).await.unwrap().body, b"back");
+}
+
+#[tokio::test]
+async fn an_impatient_call_does_not_speak_for_the_others() {
+    let server = Server::start(|_, n| match n {
+        0 => Reply::Hang(Vec::new()),
+        _ => Reply::text("there"),
+    })
+    .await;
+    let client = client();
+    let request = Request::get("automation service", server.at("/"));
+    assert!(
+        client
+            .send(request.clone().timeout(Duration::from_millis(5)))
+            .await
+            .is_err()
+    );
+    assert_eq!(client.send(request).await.unwrap().body, b"there");
 }
 
 #[tokio::test]

@@ -147,3 +147,6 @@ fn full_detail(response: &Response) -> String {
     });
     numbers.unwrap_or_else(|| format!("status 429: {}", response.snippet()))
 }
+
+#[cfg(test)]
+mod tests;

@@ -39,7 +39,7 @@ impl Grounds {
         let mut warnings = Vec::new();
         let settings = read::<Settings>(&answered(settings)?)?.agent_settings;
         let llm = match profile {
-            Some(profile) => chosen(connection, answered(profile)?, &mut warnings)?,
+            Some(profile) => chosen(connection, &answered(profile)?, &mut warnings)?,
             None => None,
         };
         let llm = llm.unwrap_or(settings.llm);
@@ -80,7 +80,7 @@ impl Grounds {
 /// The LLM of the profile, or none when the server does not know the profile any more.
 fn chosen(
     connection: &Connection,
-    answer: Response,
+    answer: &Response,
     warnings: &mut Vec<String>,
 ) -> Result<Option<Map<String, Value>>, AgentError> {
     if matches!(answer.status, 404 | 422) {
@@ -90,7 +90,7 @@ fn chosen(
         ));
         return Ok(None);
     }
-    read::<Profile>(&answer).map(|profile| Some(profile.config))
+    read::<Profile>(answer).map(|profile| Some(profile.config))
 }
 
 fn existing(connection: &Connection, list: &SecretList, warnings: &mut Vec<String>) -> Vec<String> {

@@ -2,7 +2,7 @@
 //! service, callback receiver, scripted LLM, GitHub, GitLab.
 //!
 //! Every stand-in is a model, not a list of answers: it holds state as data, serves it over a real
-//! socket on a free loopback port, has [faults](faults) to switch on, keeps a
+//! socket on a free loopback port, has [faults] to switch on, keeps a
 //! [log](request_log::RequestLog) of every request and can say at the end whether something was
 //! asked that nobody expected ([`StandIn::check`]). It runs on a thread of its own, so a test may
 //! block while it waits for a child process.

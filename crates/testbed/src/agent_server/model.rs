@@ -125,13 +125,19 @@ impl Model {
         let script = self.script_of(&start.prompt);
         let (status, pace) = (script.statuses[0], script.pace);
         let now = now();
+        let never_runs = start.silent || start.stillborn.is_some();
+        let (status, pace) = if never_runs {
+            (Status::Idle, Pace::Told)
+        } else {
+            (status, pace)
+        };
         let held = Held {
             start,
             status,
             script,
             step: 0,
             looks: 0,
-            stopped: false,
+            stopped: never_runs,
             stepping: false,
             started: false,
             response: String::new(),

@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 use super::model::{Model, Started, World};
 use super::script::Pace;
-use super::start_body::{self, uuid};
+use super::start_body::{self, Flaw, uuid};
 use crate::answer::{Refusal, header_text, json_answer, json_body};
 use crate::calendar;
 
@@ -141,8 +141,11 @@ async fn start(
     headers: HeaderMap,
     body: Bytes,
 ) -> Result<Response, Refusal> {
-    let start = start_body::read(json_body(&headers, &body)?)
-        .map_err(|(field, why)| invalid(&["body", field], &why))?;
+    let start = start_body::read(json_body(&headers, &body)?).map_err(|flaw| match flaw {
+        Flaw::Invalid(field, why) => invalid(&["body", field], &why),
+        Flaw::Stumble(exception) => stumbled(&exception),
+    })?;
+    let stillborn = start.stillborn.clone();
     let working_dir = start.working_dir.clone();
     let (started, git_init) = {
         let mut model = world.lock();
@@ -161,7 +164,10 @@ async fn start(
             if let Pace::Millis(millis) = pace {
                 tokio::spawn(by_the_clock(Arc::clone(&world), id.clone(), millis));
             }
-            (201, id)
+            match stillborn {
+                Some(exception) => return Err(stumbled(&exception)),
+                None => (201, id),
+            }
         }
     };
     Ok(json_answer(status, &info(&world.lock(), &id)))
@@ -268,6 +274,12 @@ fn path_uuid(id: &str) -> Result<String, Refusal> {
     uuid(id).ok_or_else(|| invalid(&["path", "conversation_id"], "Input should be a valid UUID"))
 }
 
+/// How the server answers when it did not see something coming.
+fn stumbled(exception: &str) -> Refusal {
+    let body = json!({"detail": "Internal Server Error", "exception": exception});
+    json_answer(500, &body).into()
+}
+
 fn not_found() -> Refusal {
     Refusal::new(404, "Not Found")
 }
@@ -284,8 +296,10 @@ fn info(model: &Model, id: &str) -> Value {
     };
     let agent = json!({
         "kind": "Agent",
-        "llm": shown(&held.body["agent"]["llm"], false, &json!(REDACTED)),
+        "llm": shown(&held.body["agent"]["llm"], false, &Value::Null),
         "tools": held.body["agent"]["tools"],
+        // What stands beside the agent in the start body is not looked at.
+        "mcp_config": held.body["agent"].get("mcp_config").cloned().unwrap_or_else(|| json!({})),
     });
     json!({
         "id": id,

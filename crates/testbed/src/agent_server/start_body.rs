@@ -20,11 +20,25 @@ pub(super) struct Start {
     pub(super) working_dir: String,
     pub(super) prompt: String,
     pub(super) body: Value,
+    /// Why the agent cannot begin, which the server finds out when the conversation exists: the
+    /// answer is a 500 and the conversation stays idle.
+    pub(super) stillborn: Option<String>,
+    /// There is no initial message, so nothing runs until one comes.
+    pub(super) silent: bool,
 }
 
-/// The body as a start, or what is wrong with it: the field and why.
-pub(super) fn read(body: Value) -> Result<Start, (&'static str, String)> {
-    let wrong = |field, why: &str| Err((field, why.to_owned()));
+/// What is wrong with a body.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Flaw {
+    /// 422: the field and why.
+    Invalid(&'static str, String),
+    /// 500: the server stumbles over it.
+    Stumble(String),
+}
+
+/// The body as a start, or what is wrong with it.
+pub(super) fn read(body: Value) -> Result<Start, Flaw> {
+    let wrong = |field, why: &str| Err(Flaw::Invalid(field, why.to_owned()));
     let id = match &body["conversation_id"] {
         Value::Null => None,
         Value::String(text) => match uuid(text) {
@@ -34,7 +48,8 @@ pub(super) fn read(body: Value) -> Result<Start, (&'static str, String)> {
         _ => return wrong("conversation_id", "UUID input should be a string"),
     };
     let Some(working_dir) = body["workspace"]["working_dir"].as_str().map(str::to_owned) else {
-        return wrong("workspace.working_dir", "Field required");
+        let missing = "missing 1 required keyword-only argument: 'working_dir'";
+        return Err(Flaw::Stumble(missing.to_owned()));
     };
     if !working_dir.starts_with('/') {
         return wrong("workspace.working_dir", "an absolute path is expected");
@@ -49,15 +64,11 @@ pub(super) fn read(body: Value) -> Result<Start, (&'static str, String)> {
     if !agent["llm"]["model"].is_string() {
         return wrong("agent.llm.model", "Field required");
     }
-    for tool in agent["tools"].as_array().into_iter().flatten() {
+    let mut tools = agent["tools"].as_array().into_iter().flatten();
+    let unknown = tools.find_map(|tool| {
         let name = tool["name"].as_str().unwrap_or_default();
-        if !TOOLS.contains(&name) {
-            return Err((
-                "agent.tools",
-                format!("ToolDefinition '{name}' is not registered"),
-            ));
-        }
-    }
+        (!TOOLS.contains(&name)).then(|| format!("ToolDefinition '{name}' is not registered"))
+    });
     let mut prompt = String::new();
     if !body["initial_message"].is_null() {
         let Some(parts) = body["initial_message"]["content"].as_array() else {
@@ -83,11 +94,14 @@ pub(super) fn read(body: Value) -> Result<Start, (&'static str, String)> {
             );
         }
     }
+    let silent = body["initial_message"].is_null();
     Ok(Start {
         id,
         working_dir,
         prompt,
         body,
+        stillborn: unknown,
+        silent,
     })
 }
 

@@ -181,10 +181,8 @@ fn refuses_what_the_server_refuses() {
     );
     assert_eq!(start(&server, &body("not-a-uuid", "/w")).status, 422);
     for (pointer, value) in [
-        ("/workspace", json!({})),
         ("/agent", Value::Null),
         ("/agent/llm", json!({})),
-        ("/agent/tools", json!([{"name": "shell"}])),
         ("/initial_message/content", json!("text")),
         ("/secrets/GITLAB_TOKEN", json!({"kind": "LookupSecret"})),
     ] {
@@ -200,6 +198,54 @@ fn refuses_what_the_server_refuses() {
     assert_eq!(start(&server, &body(ID, "/w")).status, 200);
     server.set_status(ID, Status::Finished);
     assert_eq!(start(&server, &other).status, 201);
+}
+
+#[test]
+fn stumbles_where_the_server_stumbles() {
+    let server = AgentServer::start().unwrap();
+    let mut nowhere = body(ID, "/w");
+    nowhere["workspace"] = json!({});
+    assert_eq!(
+        (start(&server, &nowhere).status, server.created()),
+        (500, 0)
+    );
+    let mut unknown_tool = body(ID, "/w");
+    unknown_tool["agent"]["tools"] = json!([{"name": "shell"}]);
+    assert_eq!(
+        (start(&server, &unknown_tool).status, server.created()),
+        (500, 1)
+    );
+    assert_eq!(
+        (status(&server, ID), status(&server, ID)),
+        ("idle".into(), "idle".into())
+    );
+    assert_eq!(start(&server, &unknown_tool).status, 200);
+    let silent_id = "00000000-0000-4000-8000-000000000001";
+    let mut silent = body(silent_id, "/w");
+    silent["initial_message"] = Value::Null;
+    assert_eq!(start(&server, &silent).status, 201);
+    assert_eq!(
+        (status(&server, silent_id), status(&server, silent_id)),
+        ("idle".into(), "idle".into())
+    );
+}
+
+#[test]
+fn mcp_servers_belong_to_the_agent() {
+    let server = AgentServer::start().unwrap();
+    let servers = json!({"docs": {"url": "http://example.com/mcp"}});
+    let mut beside = body(ID, "/w");
+    beside["mcp_config"] = servers.clone();
+    assert_eq!(
+        start(&server, &beside).json()["agent"]["mcp_config"],
+        json!({})
+    );
+    let mut within = body("00000000-0000-4000-8000-000000000001", "/w");
+    within["agent"]["mcp_config"] = servers.clone();
+    assert_eq!(
+        start(&server, &within).json()["agent"]["mcp_config"],
+        servers
+    );
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! Why a feed could not be read.
 
+use std::time::Duration;
+
 use http_client::HttpError;
 
 /// Why a feed could not be fetched or read. The message says what was found in its place.
@@ -20,10 +22,10 @@ pub enum FeedError {
     #[error(transparent)]
     Http(#[from] HttpError),
     /// The whole fetch took longer than a feed may.
-    #[error("not read within {seconds} s")]
+    #[error("not read within {after:?}")]
     Slow {
         /// The limit.
-        seconds: u64,
+        after: Duration,
     },
     /// The server answered with another status than a success.
     #[error("HTTP {status}")]

@@ -73,7 +73,9 @@ pub(crate) fn parse_within(
     final_url: Option<&str>,
     limit: usize,
 ) -> Result<Feed, FeedError> {
-    let base = final_url.and_then(|url| Url::parse(url).ok());
+    let base = final_url
+        .and_then(|url| Url::parse(url).ok())
+        .map(without_user);
     let decoded = decode(bytes, content_type, limit)?;
     let served_as = content_type.map_or("unknown", |kind| {
         kind.split(';').next().unwrap_or(kind).trim()
@@ -87,6 +89,13 @@ pub(crate) fn parse_within(
         warnings: document.warnings,
         entries: entries(document.items),
     })
+}
+
+/// The links of a feed must not carry the password that the feed is fetched with.
+fn without_user(mut url: Url) -> Url {
+    let _ = url.set_username("");
+    let _ = url.set_password(None);
+    url
 }
 
 fn read(decoded: Decoded, base: Option<Url>, served_as: &str) -> Result<Document, FeedError> {

@@ -36,11 +36,11 @@ impl Field {
                 .trim()
                 .to_ascii_lowercase()
         };
-        let mut kind = lower("type");
-        // Atom 0.3 has the escaping beside the type.
-        if lower("mode") == "base64" {
-            kind = "application/octet-stream".to_owned();
-        }
+        // Atom 0.3 has the escaping beside the type, and what is escaped is markup.
+        let kind = match lower("mode").as_str() {
+            mode @ ("base64" | "escaped") => mode.to_owned(),
+            _ => lower("type"),
+        };
         Field {
             slot,
             rank,

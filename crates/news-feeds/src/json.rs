@@ -4,10 +4,13 @@
 //! off; so every field is optional and of any type, and the items before a break count. Nothing
 //! but the fields that are wanted is kept in memory.
 
+mod lenient;
+
 use std::cell::RefCell;
 use std::fmt;
 
-use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use lenient::{FromJson, Lenient, Scalar, scalar};
+use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use url::Url;
 
 use crate::decode::Decoded;
@@ -170,23 +173,6 @@ impl<'de> DeserializeSeed<'de> for ItemSeed<'_> {
     }
 }
 
-/// Accepts any value; those of the wrong type count as absent.
-struct Lenient<T>(T);
-
-/// What a [`Lenient`] visitor makes of a value, if it is of its type.
-trait FromJson<'de>: Sized {
-    type Value: Default;
-
-    fn text(self, _: &str) -> Self::Value {
-        Self::Value::default()
-    }
-
-    fn map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-        while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
-        Ok(Self::Value::default())
-    }
-}
-
 impl<'de> FromJson<'de> for ItemSeed<'_> {
     type Value = Option<Item>;
 
@@ -220,71 +206,6 @@ impl<'de> FromJson<'de> for ItemSeed<'_> {
             }
         }
         Ok(Some(candidates.settle()))
-    }
-}
-
-/// A string, or what can be written as one.
-#[derive(Default)]
-struct Scalar(Option<String>);
-
-struct ScalarSeed;
-
-impl<'de> FromJson<'de> for ScalarSeed {
-    type Value = Scalar;
-
-    fn text(self, text: &str) -> Scalar {
-        Scalar(Some(text.to_owned()))
-    }
-}
-
-impl<'de> serde::Deserialize<'de> for Scalar {
-    fn deserialize<D: Deserializer<'de>>(json: D) -> Result<Self, D::Error> {
-        json.deserialize_any(Lenient(ScalarSeed))
-    }
-}
-
-fn scalar<'de, A: MapAccess<'de>>(map: &mut A) -> Result<String, A::Error> {
-    Ok(map.next_value::<Scalar>()?.0.unwrap_or_default())
-}
-
-impl<'de, T: FromJson<'de>> Visitor<'de> for Lenient<T> {
-    type Value = T::Value;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("any value")
-    }
-
-    fn visit_bool<E: Error>(self, _: bool) -> Result<T::Value, E> {
-        Ok(T::Value::default())
-    }
-
-    fn visit_i64<E: Error>(self, number: i64) -> Result<T::Value, E> {
-        Ok(self.0.text(&number.to_string()))
-    }
-
-    fn visit_u64<E: Error>(self, number: u64) -> Result<T::Value, E> {
-        Ok(self.0.text(&number.to_string()))
-    }
-
-    fn visit_f64<E: Error>(self, number: f64) -> Result<T::Value, E> {
-        Ok(self.0.text(&number.to_string()))
-    }
-
-    fn visit_str<E: Error>(self, text: &str) -> Result<T::Value, E> {
-        Ok(self.0.text(text))
-    }
-
-    fn visit_unit<E: Error>(self) -> Result<T::Value, E> {
-        Ok(T::Value::default())
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<T::Value, A::Error> {
-        while seq.next_element::<IgnoredAny>()?.is_some() {}
-        Ok(T::Value::default())
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<T::Value, A::Error> {
-        self.0.map(map)
     }
 }
 

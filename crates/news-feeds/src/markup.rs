@@ -6,6 +6,10 @@
 //! comments, processing instructions and internal DTD subsets are passed over, so an entity that
 //! a document declares is never expanded.
 
+mod attribute;
+
+use attribute::{Piece, piece};
+
 /// How strictly attribute values end.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Syntax {
@@ -164,32 +168,35 @@ impl<'a> Scanner<'a> {
 
     /// Passes over `<!…>`, including the internal subset of a document type.
     fn declaration(&mut self) -> Token<'a> {
+        let start = self.at + 2;
+        if let Some(end) = self.end_of_declaration(start) {
+            self.at = end + 1;
+            return Token::Declaration(&self.text[start..end]);
+        }
+        // Not balanced: it ends at the first `>`, if there is one.
+        self.unbalanced = true;
+        Token::Declaration(self.until(start, ">"))
+    }
+
+    /// Where the `>` is that closes the declaration which starts at `at`.
+    fn end_of_declaration(&self, mut at: usize) -> Option<usize> {
         let bytes = self.text.as_bytes();
-        let (mut at, mut depth, mut quote) = (self.at + 2, 0_usize, None);
-        let start = at;
+        let (mut depth, mut quote) = (0_usize, None);
         while at < bytes.len() && !self.unbalanced {
             match (quote, bytes[at]) {
-                (Some(open), byte) if byte == open => quote = None,
-                (Some(_), _) => {}
+                (Some(open), byte) => quote = Some(open).filter(|open| *open != byte),
                 (None, byte @ (b'"' | b'\'')) if depth > 0 => quote = Some(byte),
                 (None, b'<') if bytes[at..].starts_with(b"<!--") => {
-                    match self.text[at..].find("-->") {
-                        Some(end) => at += end + 2,
-                        None => break,
-                    }
+                    at += self.text[at..].find("-->")? + 2;
                 }
                 (None, b'[') => depth += 1,
                 (None, b']') => depth = depth.saturating_sub(1),
-                (None, b'>') if depth == 0 => {
-                    self.at = at + 1;
-                    return Token::Declaration(&self.text[start..at]);
-                }
+                (None, b'>') if depth == 0 => return Some(at),
                 _ => {}
             }
             at += 1;
         }
-        self.unbalanced = true;
-        Token::Declaration(self.until(start, ">"))
+        None
     }
 }
 
@@ -226,96 +233,4 @@ fn tag_name(text: &str) -> Option<&str> {
     // `<https://…>` is an address in angle brackets.
     (first && !name.ends_with(':') && rest.starts_with(['>', '/', '<', ' ', '\t', '\n', '\r']))
         .then_some(name)
-}
-
-enum Piece<'a> {
-    Attribute(&'a str, &'a str),
-    End {
-        empty: bool,
-    },
-    /// Another `<` came before the tag ended.
-    Broken,
-    /// The input ended.
-    Cut,
-}
-
-/// Reads the next piece of a start tag from `at`.
-fn piece<'a>(text: &'a str, at: &mut usize, syntax: Syntax) -> Piece<'a> {
-    let bytes = text.as_bytes();
-    let blank = |byte: &u8| byte.is_ascii_whitespace();
-    while bytes
-        .get(*at)
-        .is_some_and(|byte| blank(byte) || (*byte == b'/' && bytes.get(*at + 1) != Some(&b'>')))
-    {
-        *at += 1;
-    }
-    match bytes.get(*at) {
-        None => return Piece::Cut,
-        Some(b'<') => return Piece::Broken,
-        Some(b'>') => {
-            *at += 1;
-            return Piece::End { empty: false };
-        }
-        Some(b'/') => {
-            *at += 2;
-            return Piece::End { empty: true };
-        }
-        Some(_) => {}
-    }
-    // A stray `=` or quote counts as part of a name, so that every step moves on.
-    let start = *at;
-    *at += 1;
-    while bytes
-        .get(*at)
-        .is_some_and(|byte| !blank(byte) && !b"=/><".contains(byte))
-    {
-        *at += 1;
-    }
-    let name = &text[start..*at];
-    let mut after = *at;
-    while bytes.get(after).is_some_and(blank) {
-        after += 1;
-    }
-    if bytes.get(after) != Some(&b'=') {
-        return Piece::Attribute(name, "");
-    }
-    after += 1;
-    while bytes.get(after).is_some_and(blank) {
-        after += 1;
-    }
-    let value = match bytes.get(after) {
-        Some(quote @ (b'"' | b'\'')) => {
-            after += 1;
-            let rest = &text[after..];
-            let closed = rest.find(char::from(*quote));
-            let value = &rest[..closed.unwrap_or(rest.len())];
-            let open = closed.is_none() || syntax == Syntax::Xml && value.contains('<');
-            match value
-                .find('>')
-                .filter(|end| open && !value[..*end].contains('<'))
-            {
-                Some(end) => {
-                    *at = after + end;
-                    &value[..end]
-                }
-                None if closed.is_none() && value.contains('<') => return Piece::Broken,
-                None if closed.is_none() => return Piece::Cut,
-                None => {
-                    *at = after + value.len() + 1;
-                    value
-                }
-            }
-        }
-        _ => {
-            let rest = &text[after..];
-            let end = rest.find(|c: char| c.is_ascii_whitespace() || c == '>' || c == '<');
-            let value = &rest[..end.unwrap_or(rest.len())];
-            // In `<link href=/a/>` the last slash closes the tag.
-            let slash = value.ends_with('/') && rest[value.len()..].starts_with('>');
-            let value = &value[..value.len() - usize::from(slash)];
-            *at = after + value.len();
-            value
-        }
-    };
-    Piece::Attribute(name, value)
 }

@@ -27,8 +27,9 @@ impl Namespace {
             .trim_start_matches("http://");
         match address.trim_end_matches(['/', '#']) {
             "www.w3.org/2005/atom" | "purl.org/atom/ns" => Namespace::Atom,
-            "purl.org/rss/1.0" | "my.netscape.com/rdf/simple/0.9" => Namespace::Rss,
-            "channel.netscape.com/rdf/simple/0.9" => Namespace::Rss,
+            "purl.org/rss/1.0"
+            | "my.netscape.com/rdf/simple/0.9"
+            | "channel.netscape.com/rdf/simple/0.9" => Namespace::Rss,
             "purl.org/rss/1.0/modules/content" => Namespace::Content,
             "www.w3.org/1999/xhtml" => Namespace::Xhtml,
             other if other.starts_with("backend.userland.com/") => Namespace::Rss,
@@ -73,8 +74,7 @@ impl Nearness {
         };
         match namespace {
             namespace if namespace == home => Nearness::Own,
-            Namespace::Unknown if !prefixed => Nearness::Own,
-            Namespace::Rss if !prefixed => Nearness::Own,
+            Namespace::Unknown | Namespace::Rss if !prefixed => Nearness::Own,
             Namespace::Atom | Namespace::Rss | Namespace::Dublin | Namespace::Content => {
                 Nearness::Kindred
             }

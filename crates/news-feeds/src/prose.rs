@@ -33,9 +33,10 @@ const OTHERS: &str = " address area article aside audio blockquote body br butto
 
 /// Turns `text` into one line without markup, entities and needless white space.
 pub(crate) fn line(text: &str, format: Format) -> String {
-    let html = format == Format::Html || looks_like_html(text);
+    let mut html = format == Format::Html || looks_like_html(text);
     let mut out = if html { strip(text) } else { decoded(text) };
-    // A second time for what was escaped twice; `strip` leaves plain text as it is.
+    // A second time for what was escaped twice; it leaves plain text as it is.
+    html |= looks_like_html(&out);
     if html && (out.contains('&') || out.contains('<')) {
         out = strip(&out);
     }
@@ -44,19 +45,17 @@ pub(crate) fn line(text: &str, format: Format) -> String {
 
 /// At most `limit` characters of `text`, the last an ellipsis if something was left out.
 pub(crate) fn capped(text: String, limit: usize) -> String {
-    match text.char_indices().nth(limit) {
-        None => text,
-        Some(_) => {
-            let end = text.char_indices().nth(limit - 1).map_or(0, |(at, _)| at);
-            let cut = &text[..end];
-            // At a word if one ends near, which most languages with blanks have.
-            let word = cut
-                .rfind(' ')
-                .filter(|at| cut.len() - at < 60)
-                .unwrap_or(cut.len());
-            format!("{}…", cut[..word].trim_end())
-        }
+    if text.chars().nth(limit).is_none() {
+        return text;
     }
+    let end = text.char_indices().nth(limit - 1).map_or(0, |(at, _)| at);
+    let cut = &text[..end];
+    // After a word if one ends near, as in most languages with blanks between them.
+    let word = cut
+        .rfind(' ')
+        .filter(|at| cut.len() - at < 60)
+        .unwrap_or(cut.len());
+    format!("{}…", cut[..word].trim_end())
 }
 
 /// Whether a text that is declared plain has an end tag or a tag that only HTML has.

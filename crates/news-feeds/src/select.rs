@@ -5,6 +5,8 @@
 
 use std::collections::HashSet;
 
+use http_client::redact;
+
 use crate::feed::{Entry, Feed};
 
 /// What makes a story one for now.
@@ -25,7 +27,7 @@ pub struct Story {
     pub entry: Entry,
     /// The feed's title, or the host of its address if it has none.
     pub source: String,
-    /// The configured address of the feed.
+    /// The configured address of the feed, without passwords and tokens.
     pub feed: String,
 }
 
@@ -95,7 +97,7 @@ pub fn select<'a>(
                 let story = Story {
                     entry: entry.clone(),
                     source: source.to_owned(),
-                    feed: url.to_owned(),
+                    feed: redact(url, &[]),
                 };
                 fresh.push((published, story));
             }

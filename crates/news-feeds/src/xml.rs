@@ -4,6 +4,8 @@
 //! case; one that matches nothing is passed over, one that matches an outer element closes those
 //! between. An entry that was still open where the document ends is not an entry.
 
+mod root;
+
 use url::Url;
 
 use crate::canonical::trim_blanks;
@@ -19,9 +21,6 @@ use crate::names::{Namespace, Nearness, Slot, field, is_entry, starts_something_
 const MAX_DEPTH: usize = 64;
 /// Namespace and base declarations in force at the same time.
 const MAX_DECLARATIONS: usize = 64;
-/// Elements that a script's notice may print before the feed.
-const NOTICES: &str = " a b br code div em font hr i p pre span strong table tbody td th tr ";
-
 /// Reads a document; `base` is the address it came from.
 pub(crate) fn read(
     decoded: Decoded,
@@ -29,7 +28,7 @@ pub(crate) fn read(
     content_type: &str,
 ) -> Result<Document, FeedError> {
     let mut scanner = Scanner::new(&decoded.text, Syntax::Xml);
-    let (dialect, root) = root(&mut scanner, &decoded.text, content_type)?;
+    let (dialect, root) = root::root(&mut scanner, &decoded.text, content_type)?;
     let mut reader = Reader {
         document: Document {
             dialect,
@@ -47,7 +46,7 @@ pub(crate) fn read(
         closed: false,
     };
     reader.open_root(&root);
-    while let Some(token) = scanner.next() {
+    for token in scanner {
         match token {
             Token::Text(text) => reader.text(text, true),
             Token::Cdata(text) => reader.text(text, false),
@@ -60,74 +59,6 @@ pub(crate) fn read(
         }
     }
     reader.finish()
-}
-
-/// Finds the root element: the first one, unless notices of a script stand before it.
-fn root<'a>(
-    scanner: &mut Scanner<'a>,
-    text: &'a str,
-    content_type: &str,
-) -> Result<(Dialect, Tag<'a>), FeedError> {
-    let content_type = || content_type.to_owned();
-    let mut first = None;
-    for token in scanner.by_ref() {
-        let tag = match token {
-            Token::Start(tag) => tag,
-            Token::Declaration(text) => {
-                let mut words = text.split_ascii_whitespace().map(str::to_ascii_lowercase);
-                if words.next().as_deref() == Some("doctype")
-                    && words.next().as_deref() == Some("html")
-                {
-                    return Err(FeedError::HtmlPage {
-                        root: "html".to_owned(),
-                        content_type: content_type(),
-                    });
-                }
-                continue;
-            }
-            _ => continue,
-        };
-        let name = local(tag.name).to_ascii_lowercase();
-        let version = attribute(&tag, "version").unwrap_or_default();
-        let dialect = match name.as_str() {
-            "rss" if version.trim().starts_with("0.") => Dialect::Rss0,
-            "rss" | "channel" => Dialect::Rss2,
-            "rdf" => Dialect::Rss1,
-            "feed" if version.trim() == "0.3" => Dialect::Atom03,
-            "feed" => Dialect::Atom,
-            "html" | "head" | "body" => {
-                return Err(FeedError::HtmlPage {
-                    root: name,
-                    content_type: content_type(),
-                });
-            }
-            notice if NOTICES.contains(&format!(" {notice} ")) => {
-                first.get_or_insert(name);
-                continue;
-            }
-            _ => {
-                let root = tag.name.chars().take(60).collect();
-                return Err(FeedError::OtherXml {
-                    root,
-                    content_type: content_type(),
-                });
-            }
-        };
-        return Ok((dialect, tag));
-    }
-    Err(match first {
-        Some(root) => FeedError::HtmlPage {
-            root,
-            content_type: content_type(),
-        },
-        None => {
-            let start = text.trim().chars().take(40).collect();
-            FeedError::NoMarkup {
-                content_type: content_type(),
-                start,
-            }
-        }
-    })
 }
 
 struct Reader<'a> {

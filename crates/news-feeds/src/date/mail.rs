@@ -105,9 +105,8 @@ impl MailDate {
             // 69, which is kept), three digits count from 1900.
             self.year = Some(match (digits, number) {
                 (4, year) => year,
-                (3, year) => 1900 + year,
                 (2, year) if year < 69 => 2000 + year,
-                (2, year) => 1900 + year,
+                (2 | 3, year) => 1900 + year,
                 _ => return None,
             });
         } else {

@@ -8,6 +8,8 @@
 )]
 
 mod expectations;
+mod fetching;
+mod hostile;
 mod recorded;
 mod selection;
 

@@ -2,6 +2,7 @@
 //! terminal. A shell waits at the end of a pipe, which closes however its owner dies, and then ends
 //! every process with the mark and removes the services' files.
 
+use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
@@ -33,7 +34,6 @@ impl Guard {
     /// Waits to end the processes whose environment has a line that begins so, and to remove
     /// `directory`.
     pub(super) fn start(line: &str, directory: &Path) -> Result<Self, E2eError> {
-        use std::os::unix::process::CommandExt;
         let shell = Command::new("bash")
             .args(["-c", SCRIPT, "bash", line])
             .arg(directory)
@@ -52,5 +52,38 @@ impl Drop for Guard {
     fn drop(&mut self) {
         drop(self.shell.stdin.take());
         drop(self.shell.wait());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::process::ExitStatusExt;
+
+    use super::*;
+
+    #[test]
+    fn a_guard_ends_what_carries_the_mark_and_removes_the_files() {
+        let files = tempfile::tempdir().unwrap();
+        let directory = files.path().join("services");
+        std::fs::create_dir(&directory).unwrap();
+        let name = format!("guard-test-{}", std::process::id());
+        let start = |mark: &str| {
+            let mut command = Command::new("sleep");
+            command
+                .arg("60")
+                .env("XTASK_E2E_MARK", mark)
+                .process_group(0);
+            command.spawn().unwrap()
+        };
+        let mut marked = start(&format!("{name}-agent server"));
+        let mut other = start("of somebody else");
+
+        drop(Guard::start(&format!("XTASK_E2E_MARK={name}-"), &directory).unwrap());
+
+        assert_eq!(marked.wait().unwrap().signal(), Some(9));
+        assert!(other.try_wait().unwrap().is_none());
+        assert!(!directory.exists());
+        other.kill().unwrap();
+        other.wait().unwrap();
     }
 }

@@ -36,3 +36,26 @@ pub(crate) fn ensure_installed(project_root: &Path) -> Result<PathBuf, E2eError>
         }),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn script(arguments: &[&str], venv: &Path, python: &str) -> Option<i32> {
+        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("e2e/install-services.sh");
+        let mut command = Command::new("bash");
+        command.arg(script).args(arguments);
+        command.env("E2E_VENV", venv).env("E2E_PYTHON", python);
+        command.stderr(Stdio::null()).stdout(Stdio::null());
+        command.status().unwrap().code()
+    }
+
+    #[test]
+    fn the_script_tells_a_missing_python_from_a_failure() {
+        let files = tempfile::tempdir().unwrap();
+        let venv = files.path().join("venv");
+        assert_eq!(script(&["--check"], &venv, "python3"), Some(1));
+        assert_eq!(script(&[], &venv, "false"), Some(NO_PYTHON));
+        assert_eq!(script(&["--wrong"], &venv, "false"), Some(2));
+    }
+}

@@ -38,14 +38,24 @@ impl fmt::Debug for Keys {
 }
 
 fn random_key() -> Result<String, E2eError> {
-    let mut bytes = [0_u8; 16];
-    File::open("/dev/urandom")
-        .and_then(|mut file| file.read_exact(&mut bytes))
-        .map_err(E2eError::io("read /dev/urandom"))?;
+    let bytes: [u8; 16] = random_bytes()?;
     let mut text = String::with_capacity(2 * bytes.len());
     for byte in bytes {
         // Writing to a string does not fail.
         let _ = write!(text, "{byte:02x}");
     }
     Ok(text)
+}
+
+/// Any number.
+pub(super) fn random_number() -> Result<u16, E2eError> {
+    Ok(u16::from_ne_bytes(random_bytes()?))
+}
+
+fn random_bytes<const N: usize>() -> Result<[u8; N], E2eError> {
+    let mut bytes = [0; N];
+    File::open("/dev/urandom")
+        .and_then(|mut file| file.read_exact(&mut bytes))
+        .map_err(E2eError::io("read /dev/urandom"))?;
+    Ok(bytes)
 }

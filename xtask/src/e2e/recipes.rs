@@ -8,6 +8,9 @@ use super::keys::Keys;
 use super::process::Recipe;
 use super::services::Options;
 
+/// The log files of the two services.
+pub(super) const AGENT_LOG: &str = "agent-server.log";
+pub(super) const AUTOMATION_LOG: &str = "automation-service.log";
 /// Importing the services takes seconds, and several times that on a busy machine.
 const START_LIMIT: Duration = Duration::from_mins(2);
 
@@ -49,7 +52,7 @@ pub(super) fn agent_recipe(options: &Options, keys: &Keys, files: &Path, port: u
         .collect(),
         environment,
         directory: data,
-        log: options.logs.join("agent-server.log"),
+        log: options.logs.join(AGENT_LOG),
         ready_url: format!("http://127.0.0.1:{port}/ready"),
         start_limit: START_LIMIT,
         // It waits half a minute for commands that run: too long, and what it leaves is killed.
@@ -109,7 +112,7 @@ pub(super) fn automation_recipe(
         .collect(),
         environment,
         directory: files.to_path_buf(),
-        log: options.logs.join("automation-service.log"),
+        log: options.logs.join(AUTOMATION_LOG),
         ready_url: format!("http://127.0.0.1:{port}/ready"),
         start_limit: START_LIMIT,
         stop_limit: Duration::from_secs(10),
@@ -128,6 +131,8 @@ fn base_environment(options: &Options, files: &Path) -> Vec<(OsString, OsString)
         ("PATH", path),
         ("HOME", files.join("home").into()),
         ("LANG", "C.UTF-8".into()),
+        // How wide the agent server's log is.
+        ("COLUMNS", "200".into()),
         // Nothing leaves the machine: no usage reports, no price list of models.
         ("ANONYMIZED_TELEMETRY", "false".into()),
         ("LITELLM_LOCAL_MODEL_COST_MAP", "True".into()),

@@ -1,7 +1,7 @@
 //! Agent server and automation service together, in local mode on SQLite, as a self-hosted
 //! deployment runs them.
 
-use std::fs;
+use std::fs::{self, File};
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -12,9 +12,9 @@ use testbed::call::{Answer, Call};
 
 use super::error::E2eError;
 use super::guard::Guard;
-use super::keys::Keys;
+use super::keys::{Keys, random_number};
 use super::process::{Family, Process};
-use super::recipes::{agent_recipe, automation_recipe};
+use super::recipes::{AGENT_LOG, AUTOMATION_LOG, agent_recipe, automation_recipe};
 
 /// How much of an unexpected answer an error shows.
 const SHOWN_BYTES: usize = 600;
@@ -79,6 +79,10 @@ impl RealServices {
             options.logs.clone(),
         ] {
             fs::create_dir_all(&path).map_err(E2eError::io(format!("make {}", path.display())))?;
+        }
+        for log in [AGENT_LOG, AUTOMATION_LOG] {
+            let path = options.logs.join(log);
+            File::create(&path).map_err(E2eError::io(format!("empty {}", path.display())))?;
         }
         let keys = Keys::random()?;
         let family = Family::new();
@@ -216,13 +220,28 @@ fn shown(text: &str) -> String {
     text.chars().take(SHOWN_BYTES).collect()
 }
 
-/// Two ports that are free now. Both listeners are held until both are known, so they differ.
+/// Two ports that are free now. The services bind them seconds later, so they are not of the range
+/// that the system hands out to everybody who asks for any port.
 fn free_ports() -> Result<[u16; 2], E2eError> {
-    let failed = "find a free loopback port";
-    let first = TcpListener::bind(("127.0.0.1", 0)).map_err(E2eError::io(failed))?;
-    let second = TcpListener::bind(("127.0.0.1", 0)).map_err(E2eError::io(failed))?;
-    let port = |listener: &TcpListener| -> Result<u16, E2eError> {
-        Ok(listener.local_addr().map_err(E2eError::io(failed))?.port())
-    };
-    Ok([port(&first)?, port(&second)?])
+    let first = free_port()?;
+    let second = free_port()?;
+    Ok([port_of(&first)?, port_of(&second)?])
+}
+
+/// A listener on a port between 20,000 and 32,767.
+fn free_port() -> Result<TcpListener, E2eError> {
+    let mut tries = 0;
+    loop {
+        let port = 20_000 + random_number()? % 12_768;
+        match TcpListener::bind(("127.0.0.1", port)) {
+            Ok(listener) => return Ok(listener),
+            Err(_) if tries < 100 => tries += 1,
+            Err(source) => return Err(E2eError::io("find a free loopback port")(source)),
+        }
+    }
+}
+
+fn port_of(listener: &TcpListener) -> Result<u16, E2eError> {
+    let address = listener.local_addr();
+    Ok(address.map_err(E2eError::io("read a port"))?.port())
 }

@@ -6,11 +6,15 @@ mod automations;
 mod conversations;
 mod kv;
 
+use std::path::Path;
+
 use serde_json::Value;
 use testbed::call::Answer;
+use testbed::scripted_llm::ScriptedLlm;
 
 use super::error::E2eError;
-use super::services::RealServices;
+use super::install::ensure_installed;
+use super::services::{Options, RealServices};
 
 /// Facts that were tried, one line each.
 #[derive(Debug, Default)]
@@ -47,6 +51,20 @@ impl Facts {
     }
 }
 
+/// Installs and starts the services, tries every fact and stops them again; returns what was tried.
+/// Their logs go to `target/e2e/contract` below the project.
+///
+/// # Errors
+/// As for [`check`], and whatever keeps the services from running.
+pub(crate) fn run(project_root: &Path) -> Result<Vec<String>, E2eError> {
+    let python = ensure_installed(project_root)?;
+    let logs = project_root.join("target/e2e/contract");
+    let mut services = RealServices::start(&Options::new(&python, &logs))?;
+    let tried = check(&mut services)?;
+    services.stop()?;
+    Ok(tried)
+}
+
 /// Tries every fact, with conversations whose LLM plays a script, and returns what was tried.
 ///
 /// # Errors
@@ -54,7 +72,8 @@ impl Facts {
 /// be talked to at all.
 pub(crate) fn check(services: &mut RealServices) -> Result<Vec<String>, E2eError> {
     let mut facts = Facts::default();
-    conversations::check(services, &mut facts)?;
+    let llm = ScriptedLlm::start()?;
+    conversations::check(services, &llm, &mut facts)?;
     let probe = services.create_probe("contract")?;
     kv::check(services, &probe, &mut facts)?;
     automations::check(services, &probe, &mut facts)?;

@@ -1,0 +1,116 @@
+//! What people see: the log of a run, digests, and JSON. The one place that writes to the terminal.
+
+use http_client::{Secret, redact};
+use lifecycle::ports::Journal;
+use std::cell::RefCell;
+use std::io::{IsTerminal as _, Write as _};
+use std::rc::Rc;
+
+/// Where the log goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stream {
+    /// Standard output.
+    Stdout,
+    /// Standard error, when standard output is for JSON.
+    Stderr,
+}
+
+/// The human log of a run. Cheap to clone.
+#[derive(Clone, Debug)]
+pub struct Console {
+    stream: Stream,
+    color: bool,
+    secrets: Rc<RefCell<Vec<Secret>>>,
+}
+
+impl Console {
+    /// A log that goes to `stream`, in colour where that is a terminal and nobody minds.
+    pub fn new(stream: Stream, no_color: bool) -> Self {
+        let terminal = match stream {
+            Stream::Stdout => std::io::stdout().is_terminal(),
+            Stream::Stderr => std::io::stderr().is_terminal(),
+        };
+        Self {
+            stream,
+            color: terminal && !no_color,
+            secrets: Rc::default(),
+        }
+    }
+
+    /// From now on this secret never appears.
+    pub fn hide(&self, secret: &Secret) {
+        self.secrets.borrow_mut().push(secret.clone());
+    }
+
+    /// The text without any secret.
+    pub fn clean(&self, text: &str) -> String {
+        let secrets = self.secrets.borrow();
+        redact(text, &secrets.iter().collect::<Vec<_>>())
+    }
+
+    /// A line of the log.
+    pub fn line(&self, text: &str) {
+        self.write(&format!("{}\n", self.clean(text)));
+    }
+
+    /// A line that asks for attention.
+    pub fn warning(&self, text: &str) {
+        let text = self.clean(text);
+        if self.color {
+            self.write(&format!("\x1b[33mwarning:\x1b[0m {text}\n"));
+        } else {
+            self.write(&format!("warning: {text}\n"));
+        }
+    }
+
+    /// A line that says why it ends here.
+    pub fn error(&self, text: &str) {
+        let text = self.clean(text);
+        if self.color {
+            self.write(&format!("\x1b[31merror:\x1b[0m {text}\n"));
+        } else {
+            self.write(&format!("error: {text}\n"));
+        }
+    }
+
+    /// Output for programs, or text that is the result itself: always on standard output.
+    pub fn output(&self, text: &str) {
+        let _ = writeln!(std::io::stdout().lock(), "{}", self.clean(text));
+    }
+
+    // A log that cannot be written must not stop the run.
+    fn write(&self, text: &str) {
+        let _ = match self.stream {
+            Stream::Stdout => std::io::stdout().lock().write_all(text.as_bytes()),
+            Stream::Stderr => std::io::stderr().lock().write_all(text.as_bytes()),
+        };
+    }
+}
+
+fn place(target: &str, item: &str) -> String {
+    match (target.is_empty(), item.is_empty()) {
+        (true, true) => String::new(),
+        (false, true) => format!("{target}: "),
+        (true, false) => format!("{item}: "),
+        (false, false) => format!("{target} {item}: "),
+    }
+}
+
+impl Journal for Console {
+    fn note(&self, target: &str, item: &str, text: &str) {
+        self.line(&format!("{}{text}", place(target, item)));
+    }
+
+    fn warn(&self, target: &str, item: &str, text: &str) {
+        self.warning(&format!("{}{text}", place(target, item)));
+    }
+
+    fn digest(&self, period: &str, text: &str) {
+        let rule = "-".repeat(24);
+        let text = self.clean(text);
+        self.write(&format!(
+            "{rule} digest of {period} {rule}\n{text}\n{}\n",
+            "-".repeat(69)
+        ));
+    }
+}

@@ -1,0 +1,62 @@
+//! The agent server, or none: a dry run may do without.
+
+use agent_server::AgentServer;
+use lifecycle::ports::{AgentError, Agents, Observation, StartConversation, Started};
+
+/// The agent server of a run, if it has one.
+pub struct AgentsPort {
+    server: Option<AgentServer>,
+    sandbox: bool,
+}
+
+impl AgentsPort {
+    /// The port for a server, or for none.
+    pub fn new(server: Option<AgentServer>, sandbox: bool) -> Self {
+        Self { server, sandbox }
+    }
+
+    fn missing() -> AgentError {
+        AgentError::Unavailable("AGENT_SERVER_URL is not set".into())
+    }
+}
+
+impl Agents for AgentsPort {
+    async fn start(&self, request: &StartConversation) -> Result<Started, AgentError> {
+        match &self.server {
+            Some(server) => server.start(request).await,
+            None => Err(Self::missing()),
+        }
+    }
+
+    async fn observe(&self, ids: &[String]) -> Vec<Observation> {
+        match &self.server {
+            Some(server) => server.observe(ids).await,
+            None => vec![Observation::Unavailable("AGENT_SERVER_URL is not set".into()); ids.len()],
+        }
+    }
+
+    async fn final_response(&self, conversation_id: &str) -> Result<String, AgentError> {
+        match &self.server {
+            Some(server) => server.final_response(conversation_id).await,
+            None => Err(Self::missing()),
+        }
+    }
+
+    async fn interrupt(&self, conversation_id: &str) -> Result<(), AgentError> {
+        match &self.server {
+            Some(server) => server.interrupt(conversation_id).await,
+            None => Err(Self::missing()),
+        }
+    }
+
+    fn is_sandbox(&self) -> bool {
+        self.sandbox
+    }
+
+    fn conversation_url(&self, conversation_id: &str) -> String {
+        match &self.server {
+            Some(server) => server.conversation_url(conversation_id),
+            None => format!("conversation {conversation_id}"),
+        }
+    }
+}

@@ -1,0 +1,1 @@
+//! Git, for the issue automation.

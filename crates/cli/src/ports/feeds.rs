@@ -1,0 +1,74 @@
+//! Feeds from the network.
+
+use http_client::Client;
+use lifecycle::ports::{FeedFailure, Feeds, Funnel, News, Story};
+use news_feeds::{Criteria, select};
+use std::collections::HashSet;
+
+/// Feeds at once.
+const AT_ONCE: usize = 16;
+
+/// The configured feeds.
+pub struct FeedsPort {
+    /// For the calls.
+    pub client: Client,
+    /// Addresses.
+    pub feeds: Vec<String>,
+    /// Hours for which a story is news.
+    pub lookback_hours: u32,
+    /// Stories on the shortlist at most.
+    pub max_items: usize,
+}
+
+impl Feeds for FeedsPort {
+    async fn read(&self, seen: &[String], now: f64) -> News {
+        let fetched: Vec<(String, Result<news_feeds::Feed, news_feeds::FeedError>)> = Vec::new();
+        let mut news = News {
+            configured: self.feeds.len(),
+            ..News::default()
+        };
+        let mut read = Vec::new();
+        for (url, outcome) in fetched {
+            match outcome {
+                Ok(feed) => {
+                    let warnings = feed.warnings.iter();
+                    news.warnings
+                        .extend(warnings.map(|warning| format!("{url}: {warning}")));
+                    read.push((url, feed));
+                }
+                Err(error) => {
+                    news.failures.push(FeedFailure {
+                        url,
+                        error: error.to_string(),
+                    });
+                }
+            }
+        }
+        let seen: HashSet<&str> = seen.iter().map(String::as_str).collect();
+        let criteria = Criteria {
+            now,
+            lookback_hours: self.lookback_hours,
+            max_items: self.max_items,
+        };
+        let pairs = read.iter().map(|(url, feed)| (url.as_str(), feed));
+        let selection = select(pairs, &|key| seen.contains(key), criteria);
+        news.funnel = Funnel {
+            fetched: selection.funnel.fetched,
+            unseen: selection.funnel.unseen,
+            fresh: selection.funnel.fresh,
+        };
+        news.stories = selection
+            .stories
+            .into_iter()
+            .map(|story| Story {
+                title: story.entry.title,
+                link: story.entry.link,
+                published: story.entry.published,
+                summary: story.entry.summary,
+                source: story.source,
+                keys: story.entry.keys,
+            })
+            .collect();
+        news
+    }
+}

@@ -1,0 +1,244 @@
+//! The deployable binaries: they only run.
+
+use super::wiring::report_target;
+use super::{Automation, Ended, Given, Options, run};
+use crate::console::{Console, Stream};
+use crate::environment::Environment;
+use agent_server::{Delivery, Outcome, Reporter, last_words};
+use clap::Parser;
+use http_client::{Client, Policy};
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+/// Time for the callback when nothing else works any more.
+const LAST_WORDS: Duration = Duration::from_secs(15);
+/// What a run may take beyond its budget before it is cut off: one call that hangs, and the writing.
+const GRACE: Duration = Duration::from_mins(1);
+/// The longest time budget that a configuration may ask for.
+const LONGEST_BUDGET: Duration = Duration::from_mins(29);
+
+/// The callback was sent, so a panic that follows has nothing to add.
+static REPORTED: AtomicBool = AtomicBool::new(false);
+
+/// Runs once and ends. Exit code: 0 done, 1 every target failed, 2 usage or configuration,
+/// 3 some targets failed and --strict was given.
+#[derive(Debug, Parser)]
+#[command(version)]
+struct Arguments {
+    /// Configuration (JSON). Without it: $AUTOMATION_CONFIG, else config.json beside the executable,
+    /// else in the working directory, else the defaults
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+    /// Look only: write, claim and post nothing, and say what a run would do
+    #[arg(long)]
+    dry_run: bool,
+    /// Print one JSON report on standard output; the log goes to standard error
+    #[arg(long)]
+    json: bool,
+    /// Exit with 3 when some targets failed
+    #[arg(long)]
+    strict: bool,
+    /// Ask as of this moment (with --dry-run), such as 2026-08-20T06:00:00Z
+    #[arg(long, value_name = "RFC3339", requires = "dry_run", value_parser = moment)]
+    now: Option<f64>,
+}
+
+fn moment(text: &str) -> Result<f64, String> {
+    lifecycle::moment::parse_rfc3339(text)
+        .ok_or_else(|| "not a moment like 2026-08-20T06:00:00Z".to_owned())
+}
+
+/// `main` of a deployable binary.
+pub fn deployable(automation: Automation) -> ExitCode {
+    let environment = Environment::of_process();
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(error) => {
+            let _ = error.print();
+            if error.use_stderr() {
+                speak_up(&environment, error.to_string());
+                return ExitCode::from(2);
+            }
+            return ExitCode::SUCCESS;
+        }
+    };
+    let options = Options {
+        config: arguments.config,
+        dry_run: arguments.dry_run,
+        json: arguments.json,
+        strict: arguments.strict,
+        now: arguments.now,
+    };
+    ExitCode::from(once(automation, &options, &environment))
+}
+
+/// Runs an automation once, tells how it went, sends the callback; returns the exit code.
+pub(crate) fn once(automation: Automation, options: &Options, environment: &Environment) -> u8 {
+    let stream = if options.json {
+        Stream::Stderr
+    } else {
+        Stream::Stdout
+    };
+    let console = Console::new(stream, environment.no_color);
+    for secret in [
+        &environment.session_api_key,
+        &environment.kv_token,
+        &environment.callback_api_key,
+        &environment.openhands_api_key,
+        &environment.github_token,
+        &environment.gitlab_token,
+    ]
+    .into_iter()
+    .flatten()
+    {
+        console.hide(secret);
+    }
+    if !options.dry_run {
+        report_panics(environment.clone());
+    }
+    let runtime = match tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+    {
+        Ok(runtime) => runtime,
+        Err(error) => {
+            console.error(&format!("no runtime: {error}"));
+            speak_up(environment, format!("no runtime: {error}"));
+            return 1;
+        }
+    };
+    let ended = runtime.block_on(async {
+        let given = Given {
+            options,
+            environment,
+            console: &console,
+        };
+        let ended = supervised(automation, &given).await;
+        if !options.dry_run {
+            callback(environment, &console, &ended).await;
+        }
+        ended
+    });
+    // Threads that still block (a name lookup, a lock) must not hold up the end.
+    runtime.shutdown_background();
+    tell(automation, options, &console, &ended);
+    ended.exit_code(options.strict)
+}
+
+async fn supervised(automation: Automation, given: &Given<'_>) -> Ended {
+    tokio::select! {
+        result = run(automation, given) => match result {
+            Ok(report) => Ended::Ran(Box::new(report)),
+            Err(error) => Ended::NotBegun(error),
+        },
+        () = stop_signal() => Ended::Stopped,
+        () = tokio::time::sleep(LONGEST_BUDGET + GRACE) => Ended::OutOfTime,
+    }
+}
+
+#[cfg(unix)]
+async fn stop_signal() {
+    use tokio::signal::unix::{SignalKind, signal};
+    let (Ok(mut term), Ok(mut interrupt)) = (
+        signal(SignalKind::terminate()),
+        signal(SignalKind::interrupt()),
+    ) else {
+        return std::future::pending().await;
+    };
+    tokio::select! {
+        _ = term.recv() => {}
+        _ = interrupt.recv() => {}
+    }
+}
+
+#[cfg(not(unix))]
+async fn stop_signal() {
+    let _ = tokio::signal::ctrl_c().await;
+}
+
+async fn callback(environment: &Environment, console: &Console, ended: &Ended) {
+    let target = report_target(environment);
+    if target.callback_url.is_none() {
+        return;
+    }
+    let policy = Policy {
+        env: environment.network.clone(),
+        ..Policy::default()
+    };
+    let delivery = match Client::new(policy) {
+        Ok(client) => {
+            let conversation = match ended {
+                Ended::Ran(report) => report.only_conversation(),
+                _ => None,
+            };
+            let outcome = match ended.outcome() {
+                Outcome::Failed(error) => Outcome::Failed(console.clean(&error)),
+                Outcome::Completed => Outcome::Completed,
+            };
+            Reporter::new(client, target)
+                .complete(&outcome, conversation)
+                .await
+        }
+        Err(error) => Delivery::Lost(error.to_string()),
+    };
+    REPORTED.store(true, Ordering::SeqCst);
+    if let Delivery::Lost(why) = delivery {
+        console.warning(&format!("the callback did not get through: {why}"));
+    }
+}
+
+fn tell(automation: Automation, options: &Options, console: &Console, ended: &Ended) {
+    match ended {
+        Ended::Ran(report) => {
+            report.tell(console);
+            if options.json {
+                console.output(&serde_json::to_string_pretty(report).unwrap_or_default());
+            }
+        }
+        other => {
+            let error = other.error().unwrap_or_default();
+            console.error(&error);
+            if options.json {
+                let report = serde_json::json!({
+                    "automation": automation.name(),
+                    "status": "failed",
+                    "error": error,
+                    "targets": [],
+                });
+                console.output(&serde_json::to_string_pretty(&report).unwrap_or_default());
+            }
+        }
+    }
+}
+
+/// The callback, when there is no run to send it.
+fn speak_up(environment: &Environment, error: String) {
+    if REPORTED.swap(true, Ordering::SeqCst) {
+        return;
+    }
+    let policy = Policy {
+        env: environment.network.clone(),
+        ..Policy::default()
+    };
+    last_words(
+        policy,
+        report_target(environment),
+        Outcome::Failed(error),
+        LAST_WORDS,
+    );
+}
+
+/// A panic of the main thread, or any panic where a panic ends the process, is reported before the
+/// process ends.
+fn report_panics(environment: Environment) {
+    let usual = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        usual(panic);
+        let fatal = cfg!(panic = "abort") || std::thread::current().name() == Some("main");
+        if fatal {
+            speak_up(&environment, format!("a defect ended the run: {panic}"));
+        }
+    }));
+}

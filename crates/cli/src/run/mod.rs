@@ -1,0 +1,131 @@
+//! One run of one automation: configuration, wiring, polls, report, callback.
+
+mod deployable;
+mod ending;
+mod issue;
+mod news;
+mod report;
+mod review;
+mod wiring;
+
+pub use deployable::deployable;
+pub use ending::Ended;
+pub use report::{HttpReport, RunReport};
+
+use crate::clock::RunClock;
+use crate::config::{self, ConfigError, IssueConfig, Loaded, NewsConfig, ReviewConfig};
+use crate::console::Console;
+use crate::environment::Environment;
+use std::path::PathBuf;
+
+/// The automations.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Automation {
+    /// `news-digest`.
+    News,
+    /// `github-pr-reviewer`.
+    Review,
+    /// `gitlab-issue-to-mr`.
+    Issue,
+}
+
+impl Automation {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::News, Self::Review, Self::Issue];
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::News => "news-digest",
+            Self::Review => "github-pr-reviewer",
+            Self::Issue => "gitlab-issue-to-mr",
+        }
+    }
+
+    /// The automation of that name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL
+            .into_iter()
+            .find(|automation| automation.name() == name)
+    }
+}
+
+/// How a run is asked for.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Options {
+    /// The configuration, if named.
+    pub config: Option<PathBuf>,
+    /// Only look.
+    pub dry_run: bool,
+    /// One JSON report on standard output.
+    pub json: bool,
+    /// Any failed target makes the exit code 3.
+    pub strict: bool,
+    /// The moment to ask as of, seconds since the epoch (dry run only).
+    pub now: Option<f64>,
+}
+
+/// Everything that a run is given.
+#[derive(Debug)]
+pub struct Given<'a> {
+    /// How it was asked for.
+    pub options: &'a Options,
+    /// The environment.
+    pub environment: &'a Environment,
+    /// The log.
+    pub console: &'a Console,
+}
+
+/// Why a run could not even begin.
+#[derive(Clone, Debug, thiserror::Error, PartialEq)]
+pub enum RunError {
+    /// The configuration is wrong.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    /// Something that the run needs is not there.
+    #[error("{0}")]
+    Setup(String),
+}
+
+/// Reads the configuration of an automation as a run would.
+///
+/// # Errors
+/// [`ConfigError`], naming file and key.
+pub fn load_config<T: config::Config>(given: &Given<'_>) -> Result<Loaded<T>, ConfigError> {
+    let executable = std::env::current_exe().ok();
+    let working_dir = std::env::current_dir().unwrap_or_default();
+    let loaded: Loaded<T> = config::load(
+        given.options.config.as_deref(),
+        given.environment,
+        executable.as_deref(),
+        &working_dir,
+    )?;
+    for warning in &loaded.warnings {
+        given.console.warning(warning);
+    }
+    Ok(loaded)
+}
+
+/// Runs an automation once, without callback and exit code.
+///
+/// # Errors
+/// [`RunError`] when it could not begin; what goes wrong later is in the report.
+pub async fn run(automation: Automation, given: &Given<'_>) -> Result<RunReport, RunError> {
+    match automation {
+        Automation::News => {
+            let config = load_config::<NewsConfig>(given)?.config;
+            let clock = RunClock::start(config.shared.time_budget_seconds, given.options.now);
+            news::run(&config, given, clock).await
+        }
+        Automation::Review => {
+            let config = load_config::<ReviewConfig>(given)?.config;
+            let clock = RunClock::start(config.shared.time_budget_seconds, given.options.now);
+            review::run(&config, given, clock).await
+        }
+        Automation::Issue => {
+            let config = load_config::<IssueConfig>(given)?.config;
+            let clock = RunClock::start(config.shared.time_budget_seconds, given.options.now);
+            issue::run(&config, given, clock).await
+        }
+    }
+}

@@ -34,12 +34,14 @@ mod error;
 pub mod faults;
 pub mod feeds;
 pub mod github;
+pub mod gitlab;
 pub mod kv;
 pub mod request_log;
 mod rest;
 pub mod schema;
 pub mod scripted_llm;
 mod server;
+pub mod tls;
 pub mod tree;
 
 pub use error::TestbedError;

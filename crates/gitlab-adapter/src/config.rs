@@ -1,0 +1,283 @@
+//! What people write into the configuration: which project, on which GitLab.
+//!
+//! A project may be written `group/…/project` at any depth, as a web, clone or SSH address, with
+//! `.git`, or copied from deeper in the site (`/-/issues`). An address of another host than the one
+//! that will be asked is refused: otherwise a project of the same name, and somebody else's, would be
+//! worked on. An instance may live below a path of its host; its API is then below that path too.
+
+use http_client::redact;
+use lifecycle::text::{cut_chars, one_line};
+use url::Url;
+
+/// What is wrong with a configured value.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ConfigError {
+    /// The text names no project.
+    #[error("\"{spec}\" is no GitLab project: {why}; write group/project")]
+    Project {
+        /// What was configured, cleaned and shortened.
+        spec: String,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// The text is no address of an instance.
+    #[error(
+        "\"{value}\" is no address of a GitLab: {why}; write https://gitlab.com, or https://HOST/PATH of your instance"
+    )]
+    ApiBase {
+        /// What was configured, cleaned and shortened.
+        value: String,
+        /// What is wrong with it.
+        why: &'static str,
+    },
+}
+
+/// The full path of a project, in the spelling of the configuration.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct ProjectPath(String);
+
+impl ProjectPath {
+    /// `group/…/project`, without slashes around it.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl std::fmt::Display for ProjectPath {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// Where the API starts, below the address of an instance.
+const API_PATH: &str = "/api/v4";
+
+/// Names that no project can have, so what stands before them is the project.
+const SITE_PARTS: [&str; 7] = ["-", "tree", "blob", "raw", "blame", "commits", "wikis"];
+
+/// Longest part of a path, in bytes.
+const MAX_PART: usize = 255;
+/// Most parts of a path (GitLab nests groups twenty deep).
+const MAX_PARTS: usize = 22;
+
+/// Reads a configured project. `api` is the API that will be asked (see [`api_base`]): an address
+/// must belong to the same instance.
+pub fn parse_project(spec: &str, api: &Url) -> Result<ProjectPath, ConfigError> {
+    read_project(spec.trim(), api).map_err(|why| ConfigError::Project {
+        spec: shown(spec),
+        why,
+    })
+}
+
+fn read_project(spec: &str, api: &Url) -> Result<ProjectPath, String> {
+    let spec = spec.split(['?', '#']).next().unwrap_or_default();
+    let site = api.host_str().unwrap_or_default();
+    let place = Place::read(spec, site);
+    if let Some(host) = place.host
+        && !is_of_site(host, site, place.is_web)
+    {
+        let host = cut_chars(&one_line(host), 80);
+        return Err(format!("{host} is not {site}, the GitLab that is asked"));
+    }
+    let mut parts: Vec<String> = Vec::new();
+    for part in place.path.trim_matches('/').split('/') {
+        parts.push(if place.is_web {
+            decoded(part)?
+        } else {
+            part.to_owned()
+        });
+    }
+    if place.is_web {
+        let root: Vec<&str> = web_path(api)
+            .split('/')
+            .filter(|part| !part.is_empty())
+            .collect();
+        if parts.len() < root.len() || parts.iter().zip(&root).any(|(part, root)| part != root) {
+            return Err(format!(
+                "it is not below {}, where the GitLab is",
+                web_path(api)
+            ));
+        }
+        parts.drain(..root.len());
+        if parts.first().is_some_and(|first| first == "groups") {
+            return Err("it is the address of a group".to_owned());
+        }
+    }
+    if let Some(end) = parts
+        .iter()
+        .skip(2)
+        .position(|part| SITE_PARTS.contains(&part.as_str()))
+    {
+        parts.truncate(end + 2);
+    }
+    if let Some(last) = parts.last_mut()
+        && let Some(bare) = last.strip_suffix(".git")
+    {
+        *last = bare.to_owned();
+    }
+    if parts.len() < 2 {
+        return Err("it names no group and project".to_owned());
+    }
+    if parts.len() > MAX_PARTS || !parts.iter().all(|part| is_part(part)) {
+        return Err("it holds characters or parts that GitLab does not allow".to_owned());
+    }
+    Ok(ProjectPath(parts.join("/")))
+}
+
+/// The parts of an address of any form; a plain path has no host.
+struct Place<'a> {
+    host: Option<&'a str>,
+    path: &'a str,
+    /// Whether it is an address of the web site, whose path is percent-encoded and may start with
+    /// that of the instance.
+    is_web: bool,
+}
+
+impl<'a> Place<'a> {
+    fn read(spec: &'a str, site: &str) -> Self {
+        if let Some((scheme, rest)) = spec.split_once("://") {
+            let (authority, path) = rest.split_once('/').unwrap_or((rest, ""));
+            let is_web =
+                scheme.eq_ignore_ascii_case("https") || scheme.eq_ignore_ascii_case("http");
+            return Self {
+                host: Some(host_of(authority)),
+                path,
+                is_web,
+            };
+        }
+        let (authority, path) = spec.split_once('/').unwrap_or((spec, ""));
+        // Copied from the address bar of a browser that hides the scheme; the port may be there.
+        if host_of(authority).eq_ignore_ascii_case(site) && !authority.contains('@') {
+            let port = authority.split_once(':').map_or("", |(_, port)| port);
+            if port.bytes().all(|b| b.is_ascii_digit()) {
+                return Self {
+                    host: Some(host_of(authority)),
+                    path,
+                    is_web: true,
+                };
+            }
+        }
+        // The short form of SSH addresses: user@host:path, the user may be missing.
+        match spec.split_once(':') {
+            Some((authority, path)) if !authority.contains('/') => Self {
+                host: Some(host_of(authority)),
+                path,
+                is_web: false,
+            },
+            _ => Self {
+                host: None,
+                path: spec,
+                is_web: false,
+            },
+        }
+    }
+}
+
+/// The host of `user:password@host:port`.
+fn host_of(authority: &str) -> &str {
+    let host = authority
+        .rsplit_once('@')
+        .map_or(authority, |(_, host)| host);
+    host.split_once(':').map_or(host, |(host, _port)| host)
+}
+
+/// SSH may have a host of its own beside that of the site.
+fn is_of_site(host: &str, site: &str, is_web: bool) -> bool {
+    let host = host.to_ascii_lowercase();
+    let bare = ["ssh.", "altssh."]
+        .iter()
+        .find_map(|start| host.strip_prefix(start));
+    host == site || (!is_web && bare == Some(site))
+}
+
+/// A part of an address with its percent-encoding undone, once.
+fn decoded(part: &str) -> Result<String, String> {
+    let bytes = part.as_bytes();
+    let mut out = Vec::with_capacity(bytes.len());
+    let mut at = 0;
+    while let Some(&byte) = bytes.get(at) {
+        at += 1;
+        if byte != b'%' {
+            out.push(byte);
+            continue;
+        }
+        let digit = |at: usize| bytes.get(at).and_then(|b| char::from(*b).to_digit(16));
+        let (Some(high), Some(low)) = (digit(at), digit(at + 1)) else {
+            return Err("its percent-encoding is broken".to_owned());
+        };
+        out.push(u8::try_from(high * 16 + low).unwrap_or_default());
+        at += 2;
+    }
+    String::from_utf8(out).map_err(|_| "its percent-encoding is no text".to_owned())
+}
+
+/// A part of a path as GitLab allows it, and a little more: letters of any script, blanks. What
+/// could mean something in an address, a file name or a command is refused.
+fn is_part(part: &str) -> bool {
+    (1..=MAX_PART).contains(&part.len())
+        && !part.starts_with(['-', ' '])
+        && !part.ends_with(' ')
+        && !part.chars().all(|c| c == '.')
+        && !part
+            .chars()
+            .any(|c| c.is_control() || "/\\?#%\"'<>|:;&$`*(){}[]".contains(c))
+}
+
+/// The path of the instance on its host; empty for most.
+fn web_path(api: &Url) -> &str {
+    let path = api.path().trim_end_matches('/');
+    path.strip_suffix(API_PATH).unwrap_or(path)
+}
+
+/// The address of the instance for people, without a slash at the end.
+pub(crate) fn web_root(api: &Url) -> String {
+    let mut root = api.clone();
+    root.set_path(web_path(api));
+    root.as_str().trim_end_matches('/').to_owned()
+}
+
+/// Reads a configured address of an instance or of its API, and gives that of the API:
+/// `https://HOST[/PATH]/api/v4`. A missing scheme is `https`.
+pub fn api_base(value: &str) -> Result<Url, ConfigError> {
+    read_api_base(value.trim()).map_err(|why| ConfigError::ApiBase {
+        value: shown(value),
+        why,
+    })
+}
+
+fn read_api_base(value: &str) -> Result<Url, &'static str> {
+    if value.is_empty() {
+        return Err("it is empty");
+    }
+    let with_scheme = if value.contains("://") {
+        value.to_owned()
+    } else {
+        format!("https://{value}")
+    };
+    let mut url = Url::parse(&with_scheme).map_err(|_| "it cannot be read as an address")?;
+    if !matches!(url.scheme(), "http" | "https") {
+        return Err("its scheme is neither https nor http");
+    }
+    if !url.username().is_empty() || url.password().is_some() {
+        return Err("it holds a user name or password, which belong into the secrets");
+    }
+    url.set_query(None);
+    url.set_fragment(None);
+    // With or without the API's part, or copied from below it.
+    let path = format!("{}/", url.path().trim_end_matches('/'));
+    let root = match path.find("/api/v4/") {
+        Some(at) => &path[..at],
+        None => path.trim_end_matches('/').trim_end_matches("/api"),
+    };
+    let path = format!("{root}{API_PATH}");
+    url.set_path(&path);
+    Ok(url)
+}
+
+/// A configured value for an error text: one line, short, without credentials.
+fn shown(value: &str) -> String {
+    cut_chars(&one_line(&redact(value, &[])), 100)
+}
+
+#[cfg(test)]
+mod tests;

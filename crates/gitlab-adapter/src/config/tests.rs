@@ -1,0 +1,196 @@
+use super::*;
+use crate::fixtures;
+
+fn project(spec: &str, api: &str) -> Result<String, String> {
+    let api = api_base(api).unwrap();
+    parse_project(spec, &api)
+        .map(|path| path.to_string())
+        .map_err(|error| error.to_string())
+}
+
+#[test]
+fn instances_at_the_root_or_below_a_path_with_and_without_the_api() {
+    for case in fixtures::json("instances-below-a-path.json")
+        .as_array()
+        .unwrap()
+    {
+        let base = case["base"].as_str().unwrap();
+        let expected = case["api"]
+            .as_str()
+            .unwrap_or_else(|| case["api_any_of"][0].as_str().unwrap());
+        assert_eq!(
+            api_base(base).map(String::from).as_deref(),
+            Ok(expected),
+            "{base}"
+        );
+    }
+}
+
+#[test]
+fn api_addresses_are_put_in_order() {
+    for (value, expected) in [
+        (" gitlab.com ", "https://gitlab.com/api/v4"),
+        (
+            "https://gitlab.com/api/v4/projects/7",
+            "https://gitlab.com/api/v4",
+        ),
+        (
+            "https://git.example.com/gitlab/api",
+            "https://git.example.com/gitlab/api/v4",
+        ),
+        (
+            "git.example.com:8443/gitlab",
+            "https://git.example.com:8443/gitlab/api/v4",
+        ),
+        (
+            "https://git.example.com/a/b/?x=1#y",
+            "https://git.example.com/a/b/api/v4",
+        ),
+        ("http://127.0.0.1:4000", "http://127.0.0.1:4000/api/v4"),
+        (
+            "https://git.example.com/rapi",
+            "https://git.example.com/rapi/api/v4",
+        ),
+    ] {
+        assert_eq!(
+            api_base(value).map(String::from).as_deref(),
+            Ok(expected),
+            "{value}"
+        );
+    }
+    for value in [
+        "",
+        " ",
+        "ftp://gitlab.com",
+        "https://",
+        "https://user:pass@gitlab.com",
+        "javascript:alert(1)",
+        "https://exa mple.com",
+    ] {
+        assert!(api_base(value).is_err(), "{value}");
+    }
+    let error = api_base("https://user:hunter2hunter2@gitlab.com")
+        .unwrap_err()
+        .to_string();
+    assert!(!error.contains("hunter2"), "{error}");
+}
+
+#[test]
+fn every_usual_way_to_write_a_project_is_read() {
+    let api = "https://gitlab.example.com";
+    for spec in [
+        "group/team/service",
+        " group/team/service/ ",
+        "/group/team/service",
+        "group/team/service.git",
+        "group/team/service/-/issues",
+        "https://gitlab.example.com/group/team/service",
+        "https://gitlab.example.com/group/team/service.git",
+        "HTTPS://GitLab.Example.com/group/team/service/-/issues/42?x=1#note_7",
+        "https://gitlab.example.com:8443/group/team/service/-/tree/main/a/-/b",
+        "https://gitlab.example.com/group/team/service/blob/main/README.md",
+        "gitlab.example.com/group/team/service",
+        "gitlab.example.com:8443/group/team/service",
+        "git@gitlab.example.com:group/team/service.git",
+        "gitlab.example.com:group/team/service.git",
+        "ssh://git@gitlab.example.com:2222/group/team/service.git",
+        "ssh://git@altssh.gitlab.example.com:443/group/team/service.git",
+        "https://oauth2:glpat-0123456789abcdef@gitlab.example.com/group/team/service.git",
+        "https://gitlab.example.com/gro%75p/team/service",
+    ] {
+        assert_eq!(
+            project(spec, api).as_deref(),
+            Ok("group/team/service"),
+            "{spec}"
+        );
+    }
+    assert_eq!(project("gruppe/ä b", api).as_deref(), Ok("gruppe/ä b"));
+    assert_eq!(project("a.b/c_d-e.f", api).as_deref(), Ok("a.b/c_d-e.f"));
+}
+
+#[test]
+fn an_instance_below_a_path_has_its_projects_there() {
+    let api = "https://git.example.com/gitlab";
+    for spec in [
+        "group/service",
+        "https://git.example.com/gitlab/group/service",
+        "git.example.com/gitlab/group/service/-/issues",
+        "git@git.example.com:group/service.git",
+    ] {
+        assert_eq!(project(spec, api).as_deref(), Ok("group/service"), "{spec}");
+    }
+    assert!(project("https://git.example.com/group/service", api).is_err());
+    assert!(project("https://git.example.com/gitlab/service", api).is_err());
+}
+
+#[test]
+fn what_names_no_project_is_refused() {
+    for spec in [
+        "",
+        " ",
+        "/",
+        "service",
+        "12345",
+        "group/",
+        "group/../service",
+        "../group/service",
+        "group/..",
+        "group/...",
+        "group/.",
+        "group/.git",
+        "group//service",
+        "group/-/issues",
+        "group/-service",
+        "--upload-pack=x/y",
+        "group/ser\nvice",
+        "group/ser\u{0}vice",
+        "group%2Fservice",
+        "group/a%2Fb",
+        "group/$(id)",
+        "group/a;b",
+        "group\\service",
+        "https://gitlab.example.com",
+        "https://gitlab.example.com/",
+        "https://gitlab.example.com/group",
+        "https://gitlab.example.com/groups/acme/-/issues",
+        "https://gitlab.example.com/group/a%2Fb",
+        "https://gitlab.example.com/group/%2e%2e/x",
+        "https://gitlab.example.com/group/a%zz",
+        "https://gitlab.example.com/group/a%ff",
+        "https://gitlab.example.com/group/a%",
+        "https://gitlab.example.com/group/a%252Fb",
+        "https://gitlab.com/group/service",
+        "https://gitlab.example.com.evil.example/group/service",
+        "https://gitlab.example.com@evil.example/group/service",
+        "git@evil.example:group/service.git",
+        "https://ssh.gitlab.example.com/group/service",
+        "file:///group/service",
+    ] {
+        let error = project(spec, "https://gitlab.example.com").expect_err(spec);
+        assert!(error.ends_with("write group/project"), "{error}");
+        assert!(!error.contains(['\n', '\0']), "{error}");
+    }
+    let deep = vec!["a"; 23].join("/");
+    assert!(project(&deep, "https://gitlab.com").is_err());
+    let long = format!("a/{}", "x".repeat(1_000_000));
+    assert!(
+        project(&long, "https://gitlab.com")
+            .unwrap_err()
+            .chars()
+            .count()
+            < 300
+    );
+}
+
+#[test]
+fn the_site_is_where_the_api_is_below() {
+    for (api, web) in [
+        ("https://gitlab.com", "https://gitlab.com"),
+        (
+            "https://git.example.com:8443/gitlab",
+            "https://git.example.com:8443/gitlab",
+        ),
+    ] {
+        assert_eq!(web_root(&api_base(api).unwrap()), web);
+    }
+}

@@ -57,7 +57,7 @@ impl Transport {
         if (200..300).contains(&response.status) {
             Ok(response)
         } else {
-            Err(self.refused(ask, &response))
+            Err(self.refused_here(ask, &response))
         }
     }
 
@@ -119,6 +119,19 @@ impl Transport {
         }
     }
 
+    /// The error for a refusal, which must come from the origin that was asked to mean anything.
+    fn refused_here(&self, ask: &Ask, response: &Response) -> ForgeError {
+        if led_away(ask, response) {
+            let place = response.url.origin().ascii_serialization();
+            let why = format!(
+                "it was led to {place}, where the token does not go (status {}); configure that address if it is right",
+                response.status
+            );
+            return unusable(ask, &why);
+        }
+        self.refused(ask, response)
+    }
+
     fn refused(&self, ask: &Ask, response: &Response) -> ForgeError {
         if let Some(limit) = response.limit() {
             return ForgeError::Limited {
@@ -169,4 +182,9 @@ pub(crate) fn unusable(ask: &Ask, why: &str) -> ForgeError {
         call: ask.call(),
         detail: why.to_owned(),
     }
+}
+
+/// Whether a refusal comes from another origin than the one that was asked, which got no token.
+fn led_away(ask: &Ask, response: &Response) -> bool {
+    matches!(response.status, 401 | 403 | 404) && response.url.origin() != ask.url.origin()
 }

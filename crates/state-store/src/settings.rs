@@ -46,8 +46,9 @@ impl Default for StoreEnv {
 pub struct Timing {
     /// How long the lock of a file is waited for.
     pub lock_wait: Duration,
-    /// How long an accepted write is left alone before it is read back: once to twice this. The
-    /// service may let two conditional writes win that start up to 20 ms apart.
+    /// How long an accepted write is left alone before it is read back: once to twice this, longer
+    /// where reading and writing took longer. The service may let two conditional writes win that
+    /// start up to 20 ms apart.
     pub settle: Duration,
     /// Pause after the first conflict; it grows to thirty times this, and half of each pause is
     /// left to chance.
@@ -100,8 +101,16 @@ impl Timing {
             .min(self.longest_wait)
     }
 
-    pub(crate) fn settling(&self) -> Duration {
-        self.settle.mul_f64(1.0 + fastrand::f64())
+    /// How long a write is left alone that took `took` from reading to writing.
+    pub(crate) fn settling(&self, took: Duration) -> Duration {
+        self.settle
+            .max(took * 2)
+            .mul_f64(1.0 + fastrand::f64())
+            .min(self.longest_settle())
+    }
+
+    fn longest_settle(&self) -> Duration {
+        self.settle * 40
     }
 }
 

@@ -79,20 +79,27 @@ pub(super) enum Care {
 }
 
 /// Puts `bytes` in place of a file in one step. The temporary file lies in the same folder, is its
-/// writer's own, and is gone when this fails.
-pub(super) fn replace(path: &Path, bytes: &[u8], care: Care) -> Result<(), StoreError> {
+/// writer's own, and is gone when this fails. `keep` is a name that the old file gets, once the
+/// new one is whole.
+pub(super) fn replace(
+    path: &Path,
+    bytes: &[u8],
+    care: Care,
+    keep: Option<&Path>,
+) -> Result<(), StoreError> {
     let temporary = temporary_beside(path);
-    let written = write_new(&temporary, bytes, care)
+    let placed = write_new(&temporary, bytes, care)
         .map_err(|error| failed(path, "writing a new version", &error))
+        .and_then(|()| keep.map_or(Ok(()), |keep| second_name(path, keep)))
         .and_then(|()| {
             std::fs::rename(&temporary, path)
                 .map_err(|error| failed(path, "putting the new version in place", &error))
         });
-    if written.is_err() {
+    if placed.is_err() {
         // What is left would only take room.
         let _ = std::fs::remove_file(&temporary);
     }
-    written?;
+    placed?;
     if care == Care::Synced {
         sync_folder(path)
     } else {
@@ -141,9 +148,18 @@ pub(super) fn second_name(path: &Path, copy: &Path) -> Result<(), StoreError> {
         return renamed;
     }
     match read(path)? {
-        Some(bytes) => replace(copy, &bytes, Care::Synced),
+        Some(bytes) => replace(copy, &bytes, Care::Synced, None),
         None => Ok(()),
     }
+}
+
+/// Keeps the bytes of a file under another name as well, as a copy of its own: whoever mends the
+/// file in place does not change it. What is too long to be read is kept as a second name.
+pub(super) fn copy(path: &Path, bytes: &[u8], copy: &Path) -> Result<(), StoreError> {
+    if bytes.len() as u64 > MAX_BYTES {
+        return second_name(path, copy);
+    }
+    replace(copy, bytes, Care::Synced, None)
 }
 
 /// Removes what killed writers of this file have left. Only for who holds its lock.

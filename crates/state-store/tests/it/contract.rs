@@ -1,5 +1,4 @@
 //! The contract suite over every backend.
-#![allow(missing_docs, clippy::unwrap_used, clippy::panic, reason = "tests")]
 
 use http_client::{Client, Policy, Secret};
 use state_store::contract::{Backend, CHECKS, Folder, Keys, run};

@@ -139,15 +139,21 @@ impl GitHub {
 
     /// Makes a token known that may read and write; it belongs to `login`.
     pub fn token(&self, token: &str, login: &str) {
-        self.add_token(token, login, true);
+        self.add_token(token, login, true, false);
     }
 
     /// Makes a token known that may only read: writes are a 403.
     pub fn read_only_token(&self, token: &str, login: &str) {
-        self.add_token(token, login, false);
+        self.add_token(token, login, false, false);
     }
 
-    fn add_token(&self, token: &str, login: &str, writes: bool) {
+    /// Makes the token of an app's installation known; it belongs to the app's bot (`name[bot]`).
+    /// `GET /user` is a 403 for it, GraphQL's `viewer` answers.
+    pub fn app_token(&self, token: &str, bot: &str) {
+        self.add_token(token, bot, true, true);
+    }
+
+    fn add_token(&self, token: &str, login: &str, writes: bool, app: bool) {
         let mut model = lock(&self.model);
         model.person(login);
         model.tokens.insert(
@@ -155,6 +161,7 @@ impl GitHub {
             Token {
                 login: login.to_owned(),
                 writes,
+                app,
             },
         );
     }

@@ -43,6 +43,8 @@ pub(super) struct Token {
     pub(super) login: String,
     /// Whether it may write.
     pub(super) writes: bool,
+    /// Whether it is an installation's: such a token may not ask whose it is over REST.
+    pub(super) app: bool,
 }
 
 /// A person or a bot.

@@ -8,6 +8,7 @@ use super::model::{Model, PullData, Repo, ReviewState};
 use super::replies::{error, not_found, page};
 use super::routes::Caller;
 use super::{contents, render};
+use crate::calendar;
 use crate::rest::{Ask, Reply};
 
 /// The calls that read.
@@ -104,12 +105,18 @@ pub(super) fn read(model: &mut Model, ask: &Ask, caller: &Caller, id: u64, rest:
             None => not_found(),
         },
         ["issues", number, "comments"] => match pull(number) {
-            Some(pull) => list(
-                pull.comments
+            Some(pull) => {
+                // Both times are written the same way, so their text compares as they do.
+                let since = ask.query("since").unwrap_or_default();
+                let late = pull
+                    .comments
                     .iter()
-                    .map(|c| render::comment(model, repo, pull.number, c))
-                    .collect(),
-            ),
+                    .filter(|c| calendar::seconds(c.at).as_str() >= since);
+                list(
+                    late.map(|c| render::comment(model, repo, pull.number, c))
+                        .collect(),
+                )
+            }
             None => not_found(),
         },
         ["contents", path @ ..] => contents::read(model, ask, repo, &path.join("/")),

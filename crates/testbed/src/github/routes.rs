@@ -19,6 +19,8 @@ pub(super) struct Caller {
     pub(super) login: Option<String>,
     /// Whether the token may write.
     pub(super) writes: bool,
+    /// Whether the token is an installation's.
+    pub(super) app: bool,
 }
 
 /// The answer to a request, as GitHub would give it.
@@ -74,6 +76,7 @@ fn caller(model: &Model, ask: &Ask) -> Result<Caller, Reply> {
         return Ok(Caller {
             login: None,
             writes: false,
+            app: false,
         });
     };
     let token = header.split_once(' ').map_or("", |(scheme, token)| {
@@ -84,17 +87,27 @@ fn caller(model: &Model, ask: &Ask) -> Result<Caller, Reply> {
         Some(token) => Ok(Caller {
             login: Some(token.login.clone()),
             writes: token.writes,
+            app: token.app,
         }),
         None => Err(error(401, "Bad credentials", "/rest")),
     }
 }
 
 fn dispatch(model: &mut Model, ask: &Ask, prefix: &str, caller: &Caller) -> Reply {
+    let graphql = prefix.strip_suffix("/v3").unwrap_or(prefix);
+    if ask.path == format!("{graphql}/graphql") {
+        return viewer(ask, caller);
+    }
     let Some(segments) = ask.segments(prefix) else {
         return not_found().unexpected("outside the API's path");
     };
     let parts: Vec<&str> = segments.iter().map(String::as_str).collect();
     match (ask.method.as_str(), parts.as_slice()) {
+        ("GET", ["user"]) if caller.app => error(
+            403,
+            "Resource not accessible by integration",
+            "/rest/users/users",
+        ),
         ("GET", ["user"]) => match &caller.login {
             Some(login) => Reply::json(200, render::own_user(model, login)),
             None => error(401, "Requires authentication", "/rest/users/users"),
@@ -118,6 +131,25 @@ fn dispatch(model: &mut Model, ask: &Ask, prefix: &str, caller: &Caller) -> Repl
             _ => not_found(),
         },
         _ => not_found().unexpected(format!("no such call: {} {}", ask.method, ask.path)),
+    }
+}
+
+/// The one question to GraphQL that is modelled: whose token this is.
+fn viewer(ask: &Ask, caller: &Caller) -> Reply {
+    let Some(login) = &caller.login else {
+        return error(401, "Requires authentication", "/graphql");
+    };
+    let query = ask.json()["query"].as_str().unwrap_or_default().to_owned();
+    let words: Vec<&str> = query
+        .split(|c: char| !c.is_ascii_alphabetic())
+        .filter(|word| !word.is_empty())
+        .collect();
+    match words.as_slice() {
+        ["viewer", "login"] | ["query", "viewer", "login"] => {
+            Reply::json(200, json!({"data": {"viewer": {"login": login}}}))
+        }
+        _ => Reply::json(200, json!({"errors": [{"message": "not modelled"}]}))
+            .unexpected(format!("no such query: {query}")),
     }
 }
 

@@ -74,6 +74,8 @@ pub(super) struct Project {
     pub(super) protected: BTreeSet<String>,
     /// Names of labels by id.
     pub(super) labels: BTreeMap<u64, String>,
+    /// Those of them that belong to a group above.
+    pub(super) group_labels: BTreeSet<u64>,
     pub(super) issues: BTreeMap<u64, IssueData>,
     pub(super) merge_requests: BTreeMap<u64, MergeRequestData>,
     pub(super) bare: Bare,

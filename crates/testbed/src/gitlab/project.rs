@@ -190,6 +190,25 @@ impl Project {
         })
     }
 
+    /// Creates a label without putting it on anything; it is the project's own.
+    pub fn create_label(&self, name: &str) {
+        let id = lock(&self.model).fresh_id();
+        self.change(|project| {
+            if project.label_id(name).is_none() {
+                project.labels.insert(id, name.to_owned());
+            }
+        });
+    }
+
+    /// Creates a label that belongs to a group above.
+    pub fn create_group_label(&self, name: &str) {
+        self.create_label(name);
+        self.change(|project| {
+            let id = project.label_id(name);
+            project.group_labels.extend(id);
+        });
+    }
+
     /// Deletes a label: it goes from all issues, and events about it say `null`.
     pub fn delete_label(&self, name: &str) {
         self.change(|project| {
@@ -220,6 +239,7 @@ impl model::Project {
             roles_unstated: false,
             protected: std::collections::BTreeSet::new(),
             labels: BTreeMap::new(),
+            group_labels: std::collections::BTreeSet::new(),
             issues: BTreeMap::new(),
             merge_requests: BTreeMap::new(),
             bare,

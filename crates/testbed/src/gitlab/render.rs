@@ -224,6 +224,28 @@ pub(super) fn issue(model: &Model, project: &Project, issue: &IssueData) -> Valu
     })
 }
 
+/// A label in short.
+fn label(id: u64, name: &str) -> Value {
+    json!({
+        "id": id,
+        "name": name,
+        "description": null,
+        "description_html": "",
+        "text_color": "#FFFFFF",
+        "color": "#6699cc",
+        "archived": false,
+    })
+}
+
+/// A label as the list of a project's labels has it.
+pub(super) fn label_full(project: &Project, id: u64, name: &str) -> Value {
+    let own = !project.group_labels.contains(&id);
+    with(
+        label(id, name),
+        json!({"subscribed": false, "priority": null, "is_project_label": own}),
+    )
+}
+
 /// A label event; the label is `null` once it was deleted.
 pub(super) fn label_event(
     model: &Model,
@@ -231,17 +253,10 @@ pub(super) fn label_event(
     issue: &IssueData,
     event: &LabelEvent,
 ) -> Value {
-    let label = project.labels.get(&event.label).map(|name| {
-        json!({
-            "id": event.label,
-            "name": name,
-            "description": null,
-            "description_html": "",
-            "text_color": "#FFFFFF",
-            "color": "#6699cc",
-            "archived": false,
-        })
-    });
+    let label = project
+        .labels
+        .get(&event.label)
+        .map(|name| label(event.label, name));
     json!({
         "id": event.id,
         "user": user(model, event.user),

@@ -4,7 +4,7 @@
 use serde_json::json;
 
 use super::model::{GUEST, Model};
-use super::replies::{conditional, error, forbidden, not_found};
+use super::replies::{conditional, error, forbidden, not_found, page};
 use super::{issues, merge_requests, render, repositories};
 use crate::rest::{Ask, Reply};
 
@@ -174,6 +174,19 @@ fn guarded(model: &mut Model, ask: &Ask, caller: Caller, id: u64, rest: &[&str])
                 Some((user, level)) => Reply::json(200, render::member(model, user, level)),
                 None => not_found(""),
             }
+        }
+        ("GET", ["labels"]) => {
+            let wanted = ask.query("search").unwrap_or_default().to_lowercase();
+            let found = project
+                .labels
+                .iter()
+                .filter(|(_, name)| name.to_lowercase().contains(&wanted));
+            let mut found: Vec<(&u64, &String)> = found.collect();
+            found.sort_by_key(|(_, name)| name.to_lowercase());
+            let items = found
+                .into_iter()
+                .map(|(id, name)| render::label_full(project, *id, name));
+            page(model, ask, id, "labels", items.collect())
         }
         (_, ["issues", ..]) if !project.issues_enabled => forbidden(),
         (_, ["issues", rest @ ..]) => issues::answer(model, ask, caller, id, rest),

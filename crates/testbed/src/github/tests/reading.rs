@@ -383,3 +383,63 @@ fn a_new_head_is_seen_and_a_forced_one_replaces_the_old() {
         "{text}"
     );
 }
+
+#[test]
+fn comments_are_listed_from_a_moment_on() {
+    let world = World::new();
+    let pull = world.pull();
+    pull.comment("early", "dev");
+    world.github.advance(10.0);
+    pull.comment("late", "dev");
+    let bodies = |query: &str| {
+        let list = world
+            .get(&format!("/repos/acme/widget/issues/1/comments{query}"))
+            .json();
+        let bodies = list
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|one| one["body"].to_string());
+        bodies.collect::<String>()
+    };
+    assert_eq!(bodies(""), r#""early""late""#);
+    assert_eq!(bodies("?since=2026-08-18T09:00:10Z"), r#""late""#);
+    assert_eq!(bodies("?since=2026-08-18T09:00:11Z"), "");
+}
+
+#[test]
+fn an_app_asks_graphql_whose_token_it_has() {
+    let world = World::new();
+    world.github.app_token("ghs_1", "acme-app[bot]");
+    let url = world.url("/user");
+    let user = Call::get(&url)
+        .bearer("ghs_1")
+        .header("user-agent", "t")
+        .send()
+        .unwrap();
+    assert_eq!(
+        user.json()["message"],
+        "Resource not accessible by integration"
+    );
+    let ask = |github: &GitHub, path: &str, query: &str| {
+        let call = Call::post(&github.server().url(path), &json!({"query": query}));
+        call.bearer("ghs_1")
+            .header("user-agent", "t")
+            .send()
+            .unwrap()
+            .json()
+    };
+    let answer = ask(&world.github, "/graphql", "query { viewer { login } }");
+    assert_eq!(answer["data"]["viewer"]["login"], "acme-app[bot]");
+    let enterprise = GitHub::start_enterprise().unwrap();
+    enterprise.app_token("ghs_1", "acme-app[bot]");
+    let answer = ask(&enterprise, "/api/graphql", "{viewer{login}}");
+    assert_eq!(answer["data"]["viewer"]["login"], "acme-app[bot]");
+    world.github.check().unwrap();
+    ask(
+        &world.github,
+        "/graphql",
+        "query { rateLimit { remaining } }",
+    );
+    assert!(world.github.check().is_err());
+}

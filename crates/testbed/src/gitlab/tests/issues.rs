@@ -232,3 +232,23 @@ fn commands_in_a_note_are_carried_out_and_told() {
     );
     assert!(issue.is_open());
 }
+
+#[test]
+fn labels_are_searched_without_case_and_listed_by_name() {
+    let world = World::new();
+    world.project.create_label("OpenHands");
+    world.project.create_group_label("not openhands");
+    world.issue().label("bug", "alice");
+    let list = world.get("/labels?search=openhands").json();
+    assert_eq!(
+        (&list[0]["name"], &list[0]["is_project_label"]),
+        (&json!("not openhands"), &json!(false))
+    );
+    assert_eq!(
+        (&list[1]["name"], &list[1]["is_project_label"]),
+        (&json!("OpenHands"), &json!(true))
+    );
+    fits("label", &list);
+    assert_eq!(pluck(&world.get("/labels"), "id").len(), 3);
+    world.gitlab.check().unwrap();
+}

@@ -7,7 +7,7 @@
 
 use http_client::redact;
 use lifecycle::text::{cut_chars, one_line};
-use url::Url;
+use url::{Host, Url};
 
 /// What is wrong with a configured value.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -209,12 +209,22 @@ fn read_api_base(value: &str) -> Result<Url, &'static str> {
         url.set_host(Some(&format!("api.{bare}")))
             .map_err(|_| "its host cannot be read")?;
         url.set_path("");
-    } else if path.is_empty() && !host.starts_with("api.") {
+    } else if path.is_empty() && !host.starts_with("api.") && !is_loopback(&url) {
         url.set_path("/api/v3");
     } else {
         url.set_path(&path);
     }
     Ok(url)
+}
+
+/// Whether an address is of this machine: what plays GitHub there may do so at its root.
+fn is_loopback(url: &Url) -> bool {
+    match url.host() {
+        Some(Host::Domain(name)) => name == "localhost",
+        Some(Host::Ipv4(address)) => address.is_loopback(),
+        Some(Host::Ipv6(address)) => address.is_loopback(),
+        None => false,
+    }
 }
 
 /// A configured value for an error text: one line, short, without credentials.

@@ -32,9 +32,8 @@ fn adapter(github: &github::GitHub, repo: &str) -> GitHub {
         retry_pause: Duration::from_millis(1),
         ..Policy::default()
     };
-    // The stand-in has another address than the GitHub it plays, and no path.
-    let api = github.api_url().parse().unwrap();
-    let name = parse_repo(repo, &api_base("https://api.github.com").unwrap()).unwrap();
+    let api = api_base(&github.api_url()).unwrap();
+    let name = parse_repo(repo, &api).unwrap();
     GitHub::new(Client::new(policy).unwrap(), api, name, Secret::new(TOKEN)).as_of(NOW)
 }
 

@@ -157,6 +157,9 @@ fn api_addresses_are_put_in_order() {
             "http://127.0.0.1:4000/api/v3?x=1#y",
             "http://127.0.0.1:4000/api/v3",
         ),
+        ("http://127.0.0.1:4000", "http://127.0.0.1:4000/"),
+        ("http://[::1]:4000/", "http://[::1]:4000/"),
+        ("http://localhost:4000", "http://localhost:4000/"),
     ] {
         assert_eq!(
             api_base(value).map(String::from).as_deref(),

@@ -4,7 +4,7 @@
 //! listing proves that nothing about it changed since: applying a label moves `updated_at`. The
 //! snapshots in the document say when that look was.
 
-use super::snapshots::{Known, unchanged_since_look};
+use super::snapshots::{Known, event_unless_changed};
 use super::{Payload, ReviewPolicy, Survey, snapshots};
 use crate::document::{Document, Field, Record};
 use crate::error::TargetError;
@@ -27,6 +27,7 @@ impl<F: ReviewForge, C: Checkouts> ReviewPolicy<'_, F, C> {
         document: &Document,
     ) -> Result<Discovery<Payload>, TargetError> {
         let listing = &survey.listing;
+        let label = self.settings.trigger_label.as_str();
         let tracked = events_by_number(document);
         let mut discovery = Discovery {
             warnings: listing.warnings.clone(),
@@ -46,13 +47,11 @@ impl<F: ReviewForge, C: Checkouts> ReviewPolicy<'_, F, C> {
         let mut looked_at = HashMap::new();
         let mut open_questions = Vec::new();
         for pull in labelled {
-            let newest = tracked
-                .get(&pull.number)
-                .and_then(|events| events.iter().max());
-            if let Some(event) = newest
-                && unchanged_since_look(document, pull, now)
-            {
-                in_force.insert(identity::label_task(pull.number, *event));
+            let known = event_unless_changed(document, pull, label, now)
+                .map(|event| identity::label_task(pull.number, event))
+                .filter(|task| document.has_record(task));
+            if let Some(task) = known {
+                in_force.insert(task);
                 discovery.skipped.push(already(pull.number));
                 looked_at.insert(pull.number, Known::Unchanged);
             } else if pull.draft && !self.settings.review_drafts {
@@ -65,7 +64,6 @@ impl<F: ReviewForge, C: Checkouts> ReviewPolicy<'_, F, C> {
                 open_questions.push(pull);
             }
         }
-        let label = self.settings.trigger_label.as_str();
         let answers: Vec<(&Pull, Result<Option<LabelEvent>, ForgeError>)> =
             stream::iter(open_questions)
                 .map(|pull| async move {
@@ -83,7 +81,7 @@ impl<F: ReviewForge, C: Checkouts> ReviewPolicy<'_, F, C> {
                 Ok(Some(event)) => {
                     let task = identity::label_task(pull.number, event.id);
                     in_force.insert(task.clone());
-                    looked_at.insert(pull.number, Known::Looked);
+                    looked_at.insert(pull.number, Known::Looked(event.id));
                     if document.has_record(&task) {
                         discovery.skipped.push(already(pull.number));
                     } else {
@@ -91,10 +89,8 @@ impl<F: ReviewForge, C: Checkouts> ReviewPolicy<'_, F, C> {
                     }
                 }
                 Ok(None) => {
-                    looked_at.insert(pull.number, Known::Looked);
-                    discovery
-                        .skipped
-                        .push((number, SkipReason::NoLabelEvent, String::new()));
+                    let reason = SkipReason::NoLabelEvent;
+                    discovery.skipped.push((number, reason, String::new()));
                 }
                 Err(error) if error.is_limited() => return Err(error.into()),
                 Err(error) => {

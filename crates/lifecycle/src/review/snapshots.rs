@@ -11,32 +11,37 @@ use std::rc::Rc;
 /// The forge's clock and ours may differ by this much.
 const CLOCK_SKEW_SECONDS: f64 = 120.0;
 
+/// Names the newest label event in a snapshot: proof that the events were looked at when it was
+/// written. An addition of ours; a snapshot of the deployed scripts has none.
+const LABEL_EVENT_ID: &str = "label_event_id";
+
 /// What this poll knows of the label events of a pull request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Known {
-    /// They were looked at in this poll.
-    Looked,
+    /// They were looked at in this poll; this is the newest.
+    Looked(u64),
     /// They were looked at before, and nothing changed since.
     Unchanged,
 }
 
-/// Whether the listing proves that nothing changed since the label events were looked at.
-pub(super) fn unchanged_since_look(document: &Document, pull: &Pull, now: f64) -> bool {
-    let snapshot = document
-        .get("prs")
-        .and_then(|prs| prs.get(pull.number.to_string()));
-    let Some(snapshot) = snapshot else {
-        return false;
-    };
-    let labelled = snapshot.get("label_present").and_then(Value::as_bool) == Some(true);
-    let looked = snapshot
-        .get("last_seen")
-        .and_then(Value::as_f64)
-        .unwrap_or(0.0);
-    let Some(updated) = moment::parse_rfc3339(&pull.updated_at) else {
-        return false;
-    };
-    labelled && looked <= now && updated < looked - CLOCK_SKEW_SECONDS
+/// The newest event of `label`, if the listing proves that nothing changed since it was looked for.
+pub(super) fn event_unless_changed(
+    document: &Document,
+    pull: &Pull,
+    label: &str,
+    now: f64,
+) -> Option<u64> {
+    // With another label configured, what was learned of the old one proves nothing.
+    let looked_for = document.get("trigger_label")?.as_str()?;
+    if looked_for.to_lowercase() != label.to_lowercase() {
+        return None;
+    }
+    let snapshot = document.get("prs")?.get(pull.number.to_string())?;
+    let labelled = snapshot.get("label_present")?.as_bool()?;
+    let looked = snapshot.get("last_seen")?.as_f64()?;
+    let updated = moment::parse_rfc3339(&pull.updated_at)?;
+    let unchanged = labelled && looked <= now && updated < looked - CLOCK_SKEW_SECONDS;
+    unchanged.then(|| snapshot.get(LABEL_EVENT_ID)?.as_u64())?
 }
 
 /// Writes the snapshots of all open pull requests; those of others go.
@@ -49,17 +54,17 @@ pub(super) fn effect(pulls: &[Pull], label: &str, known: &HashMap<u64, Known>, n
         .iter()
         .map(|pull| {
             let present = pull.labels.iter().any(|l| l.to_lowercase() == label);
-            let snapshot = json!({
+            let mut snapshot = json!({
                 "head_sha": pull.head_sha,
                 "label_present": present,
                 "labels": pull.labels,
                 "last_seen": now,
             });
-            (
-                pull.number.to_string(),
-                snapshot,
-                known.get(&pull.number).copied(),
-            )
+            let known = known.get(&pull.number).copied();
+            if let Some(Known::Looked(event)) = known {
+                snapshot[LABEL_EVENT_ID] = event.into();
+            }
+            (pull.number.to_string(), snapshot, known)
         })
         .collect();
     Rc::new(move |document: &mut Document| {
@@ -77,7 +82,7 @@ pub(super) fn effect(pulls: &[Pull], label: &str, known: &HashMap<u64, Known>, n
                 .is_some_and(|seen| seen > now);
             let keep = newer
                 || before.is_some_and(|before| same(before, snapshot))
-                    && *known != Some(Known::Looked);
+                    && !matches!(known, Some(Known::Looked(_)));
             let chosen = if keep {
                 before.unwrap_or(snapshot)
             } else {

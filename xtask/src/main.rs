@@ -1,2 +1,89 @@
-//! The project's own tasks.
-fn main() {}
+//! The project's own tasks. Workflows only call these, so everything can be tried on any machine.
+
+mod ci;
+mod console;
+mod dev;
+mod e2e;
+mod error;
+mod package;
+mod process;
+mod schema;
+mod tidy;
+
+use clap::{Parser, Subcommand};
+use error::TaskError;
+use std::process::ExitCode;
+
+/// The project's own tasks
+#[derive(Parser)]
+#[command(name = "cargo xtask", bin_name = "cargo xtask")]
+struct Arguments {
+    #[command(subcommand)]
+    task: Task,
+}
+
+#[derive(Subcommand)]
+enum Task {
+    /// Run all three automations end to end on embedded stand-ins and show what happens
+    Dev {
+        /// Only these: news-digest, github-pr-reviewer, gitlab-issue-to-mr
+        automations: Vec<String>,
+    },
+    /// Run all tests
+    Test {
+        /// Passed on to cargo test
+        #[arg(last = true)]
+        rest: Vec<String>,
+    },
+    /// Run every check: format, lints, tests, docs, drift, package size, real services
+    Ci {
+        /// Leave out the tests (they have just been run)
+        #[arg(long)]
+        skip_tests: bool,
+        /// Only the checks of this name (may be repeated)
+        #[arg(long)]
+        only: Vec<String>,
+    },
+    /// Build the deployable archives and check their size
+    Package {
+        /// Only these: news-digest, github-pr-reviewer, gitlab-issue-to-mr
+        automations: Vec<String>,
+    },
+    /// Write the JSON Schemas of the state documents
+    Schema {
+        /// Only check that the committed ones are up to date
+        #[arg(long)]
+        check: bool,
+    },
+    /// Check names, module heads and file lengths
+    Tidy,
+    /// Run against the real services (needs Python 3.12 or newer)
+    E2e {
+        /// Only these parts
+        parts: Vec<String>,
+    },
+}
+
+fn main() -> ExitCode {
+    let task = Arguments::parse().task;
+    let done = match task {
+        Task::Dev { automations } => dev::run(&automations),
+        Task::Test { rest } => ci::tests(&rest),
+        Task::Ci { skip_tests, only } => ci::run(skip_tests, &only),
+        Task::Package { automations } => package::run(&automations),
+        Task::Schema { check } => schema::run(check),
+        Task::Tidy => tidy::run(),
+        Task::E2e { parts } => e2e::run(&parts),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(TaskError::CannotRunHere(why)) => {
+            console::say(&format!("CANNOT RUN HERE: {why}"));
+            ExitCode::from(77)
+        }
+        Err(error) => {
+            console::say(&format!("error: {error}"));
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -1,7 +1,7 @@
 //! Configuration of `gitlab-issue-to-mr`.
 
 use super::{Config, ConfigError, Reader, Shared};
-use gitlab_adapter::{api_base, parse_project};
+use gitlab_adapter::{ProjectPath, api_base, parse_project};
 use lifecycle::issue::MergeRequestMode;
 use serde_json::Value;
 use url::Url;
@@ -24,7 +24,7 @@ const ROLES: &[(&str, Option<u64>)] = &[
 #[derive(Clone, Debug, PartialEq)]
 pub struct IssueConfig {
     /// Projects as `group/…/project`, each once.
-    pub projects: Vec<String>,
+    pub projects: Vec<ProjectPath>,
     /// The label that asks for work.
     pub trigger_label: String,
     /// What branch names begin with.
@@ -57,16 +57,15 @@ impl Config for IssueConfig {
         } else {
             "projects"
         };
-        let mut projects: Vec<String> = Vec::new();
+        let mut projects: Vec<ProjectPath> = Vec::new();
         for spec in reader.full_list(key)? {
             let project = parse_project(&spec, &api_url).map_err(|error| {
                 let expected = format!("a list of group/project paths ({error})");
                 reader.wrong(key, expected, &Value::String(spec.clone()))
             })?;
-            let project = project.to_string();
             if !projects
                 .iter()
-                .any(|other| other.eq_ignore_ascii_case(&project))
+                .any(|other| other.as_str().eq_ignore_ascii_case(project.as_str()))
             {
                 projects.push(project);
             }

@@ -2,11 +2,8 @@
 
 use http_client::Client;
 use lifecycle::ports::{FeedFailure, Feeds, Funnel, News, Story};
-use news_feeds::{Criteria, select};
+use news_feeds::{Criteria, FetchLimits, fetch_all, select};
 use std::collections::HashSet;
-
-/// Feeds at once.
-const AT_ONCE: usize = 16;
 
 /// The configured feeds.
 pub struct FeedsPort {
@@ -22,7 +19,7 @@ pub struct FeedsPort {
 
 impl Feeds for FeedsPort {
     async fn read(&self, seen: &[String], now: f64) -> News {
-        let fetched: Vec<(String, Result<news_feeds::Feed, news_feeds::FeedError>)> = Vec::new();
+        let fetched = fetch_all(&self.client, &self.feeds, FetchLimits::default()).await;
         let mut news = News {
             configured: self.feeds.len(),
             ..News::default()

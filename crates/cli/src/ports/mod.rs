@@ -8,6 +8,7 @@ mod workspaces;
 
 pub use agents::AgentsPort;
 pub use checkouts::CheckoutsPort;
+pub use clones::ClonesPort;
 
 pub use feeds::FeedsPort;
 pub use workspaces::WorkspacesPort;

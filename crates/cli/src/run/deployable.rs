@@ -14,11 +14,6 @@ use std::time::Duration;
 
 /// Time for the callback when nothing else works any more.
 const LAST_WORDS: Duration = Duration::from_secs(15);
-/// What a run may take beyond its budget before it is cut off: one call that hangs, and the writing.
-const GRACE: Duration = Duration::from_mins(1);
-/// The longest time budget that a configuration may ask for.
-const LONGEST_BUDGET: Duration = Duration::from_mins(29);
-
 /// The callback was sent, so a panic that follows has nothing to add.
 static REPORTED: AtomicBool = AtomicBool::new(false);
 
@@ -27,7 +22,7 @@ static REPORTED: AtomicBool = AtomicBool::new(false);
 #[derive(Debug, Parser)]
 #[command(version)]
 struct Arguments {
-    /// Configuration (JSON). Without it: $AUTOMATION_CONFIG, else config.json beside the executable,
+    /// Configuration (JSON). Without it: `$AUTOMATION_CONFIG`, else config.json beside the executable,
     /// else in the working directory, else the defaults
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
@@ -134,7 +129,6 @@ async fn supervised(automation: Automation, given: &Given<'_>) -> Ended {
             Err(error) => Ended::NotBegun(error),
         },
         () = stop_signal() => Ended::Stopped,
-        () = tokio::time::sleep(LONGEST_BUDGET + GRACE) => Ended::OutOfTime,
     }
 }
 

@@ -12,8 +12,6 @@ pub enum Ended {
     NotBegun(RunError),
     /// It was told to stop (SIGTERM, SIGINT).
     Stopped,
-    /// It did not end within its own time.
-    OutOfTime,
 }
 
 impl Ended {
@@ -24,7 +22,7 @@ impl Ended {
             Self::Ran(report) if strict && report.some_failed() => 3,
             Self::Ran(_) => 0,
             Self::NotBegun(RunError::Config(_)) => 2,
-            Self::NotBegun(RunError::Setup(_)) | Self::Stopped | Self::OutOfTime => 1,
+            Self::NotBegun(RunError::Setup(_) | RunError::OutOfTime) | Self::Stopped => 1,
         }
     }
 
@@ -43,9 +41,6 @@ impl Ended {
             Self::Ran(_) => None,
             Self::NotBegun(error) => Some(error.to_string()),
             Self::Stopped => Some("stopped by a signal; the next run goes on from here".into()),
-            Self::OutOfTime => {
-                Some("the run did not end within its time budget; the next run goes on".into())
-            }
         }
     }
 }

@@ -13,10 +13,14 @@ pub use ending::Ended;
 pub use report::{HttpReport, RunReport};
 
 use crate::clock::RunClock;
-use crate::config::{self, ConfigError, IssueConfig, Loaded, NewsConfig, ReviewConfig};
+use crate::config::{self, ConfigError, IssueConfig, Loaded, NewsConfig, ReviewConfig, Shared};
 use crate::console::Console;
 use crate::environment::Environment;
 use std::path::PathBuf;
+use std::time::Duration;
+
+/// What a run may take beyond its time before it is cut off: one call that hangs, and the writing.
+const GRACE: Duration = Duration::from_secs(45);
 
 /// The automations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -85,6 +89,9 @@ pub enum RunError {
     /// Something that the run needs is not there.
     #[error("{0}")]
     Setup(String),
+    /// It did not end within its time.
+    #[error("the run did not end within time_budget_seconds; the next run goes on from here")]
+    OutOfTime,
 }
 
 /// Reads the configuration of an automation as a run would.
@@ -114,18 +121,33 @@ pub async fn run(automation: Automation, given: &Given<'_>) -> Result<RunReport,
     match automation {
         Automation::News => {
             let config = load_config::<NewsConfig>(given)?.config;
-            let clock = RunClock::start(config.shared.time_budget_seconds, given.options.now);
-            news::run(&config, given, clock).await
+            let clock = clock(&config.shared, given);
+            in_time(clock, news::run(&config, given, clock)).await
         }
         Automation::Review => {
             let config = load_config::<ReviewConfig>(given)?.config;
-            let clock = RunClock::start(config.shared.time_budget_seconds, given.options.now);
-            review::run(&config, given, clock).await
+            let clock = clock(&config.shared, given);
+            in_time(clock, review::run(&config, given, clock)).await
         }
         Automation::Issue => {
             let config = load_config::<IssueConfig>(given)?.config;
-            let clock = RunClock::start(config.shared.time_budget_seconds, given.options.now);
-            issue::run(&config, given, clock).await
+            let clock = clock(&config.shared, given);
+            in_time(clock, issue::run(&config, given, clock)).await
         }
     }
+}
+
+fn clock(shared: &Shared, given: &Given<'_>) -> RunClock {
+    RunClock::start(shared.time_budget_seconds, given.options.now)
+}
+
+/// Every call keeps to the run's time by itself; this is for what does not.
+async fn in_time(
+    clock: RunClock,
+    work: impl Future<Output = Result<RunReport, RunError>>,
+) -> Result<RunReport, RunError> {
+    let end = tokio::time::Instant::from_std(clock.deadline() + GRACE);
+    tokio::time::timeout_at(end, work)
+        .await
+        .unwrap_or(Err(RunError::OutOfTime))
 }

@@ -59,10 +59,7 @@ impl<F: IssueForge, G: Clones> IssuePolicy<'_, F, G> {
         branch: &str,
     ) -> Result<Option<MergeRequest>, ForgeError> {
         let base = record.text(Field::BaseSha).unwrap_or_default();
-        let claimed = record
-            .text(Field::LabelEventCreatedAt)
-            .and_then(moment::parse_rfc3339)
-            .unwrap_or_else(|| record.last_activity());
+        let claimed = triggered_at(record);
         for found in self.forge.merge_requests(branch).await? {
             let opened = moment::parse_rfc3339(&found.created_at);
             let in_time = opened.is_some_and(|opened| opened >= claimed - CLOCK_SKEW_SECONDS);
@@ -155,6 +152,8 @@ impl<F: IssueForge, G: Clones> IssuePolicy<'_, F, G> {
             branch: record.text(Field::Branch).unwrap_or_default().to_owned(),
             message: notes::commit_message(record, iid),
             identity,
+            work_branch: record.text(Field::Branch).unwrap_or_default().to_owned(),
+            committed_at: triggered_at(record),
         };
         if !finishing.lease.holds(world.clock().now()) {
             return Err(Finish::NotYet("the lease ran out".into()));
@@ -397,4 +396,12 @@ impl<F: IssueForge, G: Clones> IssuePolicy<'_, F, G> {
 
 fn ended_at<X: World>(world: &X) -> Vec<(Field, Value)> {
     vec![(Field::CompletedAt, world.clock().now().into())]
+}
+
+/// When the label was applied, seconds since the epoch.
+fn triggered_at(record: &Record) -> f64 {
+    record
+        .text(Field::LabelEventCreatedAt)
+        .and_then(moment::parse_rfc3339)
+        .unwrap_or_else(|| record.last_activity())
 }

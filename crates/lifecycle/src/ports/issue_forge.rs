@@ -201,7 +201,7 @@ impl Work {
 }
 
 /// Work to be pushed.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct PushRequest {
     /// Address, as the forge reports it.
     pub url: String,
@@ -215,6 +215,11 @@ pub struct PushRequest {
     pub message: String,
     /// Who commits.
     pub identity: Identity,
+    /// The branch that the clone was made for; the agent may have left it.
+    pub work_branch: String,
+    /// Time of that commit, seconds since the epoch: the same for every attempt, so that a
+    /// repeated one makes the same commit and finds it pushed.
+    pub committed_at: f64,
 }
 
 /// What was pushed.

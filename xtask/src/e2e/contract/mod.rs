@@ -5,6 +5,7 @@
 mod automations;
 mod conversations;
 mod kv;
+mod state_store;
 
 use std::path::Path;
 
@@ -13,7 +14,6 @@ use testbed::call::Answer;
 use testbed::scripted_llm::ScriptedLlm;
 
 use super::error::E2eError;
-use super::install::ensure_installed;
 use super::services::{Options, RealServices};
 
 /// Facts that were tried, one line each.
@@ -51,15 +51,12 @@ impl Facts {
     }
 }
 
-/// Installs and starts the services, tries every fact and stops them again; returns what was tried.
-/// Their logs go to `target/e2e/contract` below the project.
+/// Starts the services, tries every fact and stops them again; returns what was tried.
 ///
 /// # Errors
 /// As for [`check`], and whatever keeps the services from running.
-pub(crate) fn run(project_root: &Path) -> Result<Vec<String>, E2eError> {
-    let python = ensure_installed(project_root)?;
-    let logs = project_root.join("target/e2e/contract");
-    let mut services = RealServices::start(&Options::new(&python, &logs))?;
+pub(crate) fn run(python: &Path, logs: &Path) -> Result<Vec<String>, E2eError> {
+    let mut services = RealServices::start(&Options::new(python, logs))?;
     let tried = check(&mut services)?;
     services.stop()?;
     Ok(tried)
@@ -76,6 +73,7 @@ pub(crate) fn check(services: &mut RealServices) -> Result<Vec<String>, E2eError
     conversations::check(services, &llm, &mut facts)?;
     let probe = services.create_probe("contract")?;
     kv::check(services, &probe, &mut facts)?;
+    state_store::check(services, &mut facts)?;
     automations::check(services, &probe, &mut facts)?;
     if facts.broken.is_empty() {
         Ok(facts.held)

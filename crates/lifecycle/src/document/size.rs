@@ -1,10 +1,11 @@
 //! A document always fits: what goes first when room gets short.
 //!
 //! Older services limit the sum over all keys of an automation, so each document has an even
-//! share of [`ALL_BYTES`] and never more than [`ONE_BYTES`]. What is dropped, in this order: snapshots of
+//! share of [`ALL_BYTES`] and never more than [`ONE_BYTES`]. What goes, in this order: snapshots of
 //! items without the label, ended records whose trigger is no longer in force (oldest first), the
-//! other snapshots; then ended records that must stay are cut down to what identifies them. Never
-//! dropped: what is `starting` or `active` or holds a `workspace_dir`.
+//! other snapshots, texts that are for people only; then ended records that must stay are cut down
+//! to what identifies them, retries that are due soon are forgotten, and so is what a digest told
+//! longest ago. Never dropped: what is `starting` or `active` or holds a `workspace_dir`.
 
 use super::{Document, Field, Record};
 use serde_json::{Map, Value};
@@ -13,8 +14,16 @@ use serde_json::{Map, Value};
 pub const ALL_BYTES: usize = 60 * 1024;
 /// Room for one document, in bytes.
 pub const ONE_BYTES: usize = 48 * 1024;
-/// Room kept free for every live record, for the fields that finishing it will add.
+/// Room kept free for every live record, for the fields that starting and finishing it will add.
 pub const LIVE_RESERVE_BYTES: usize = 320;
+
+/// Room that is kept free for all live records of a document, in bytes.
+pub fn reserved(document: &Document) -> usize {
+    let live = document
+        .records()
+        .filter(|(_, record)| record.status().is_live());
+    live.count() * LIVE_RESERVE_BYTES
+}
 
 /// The even share of one document among `documents`, in bytes.
 pub fn share(documents: usize) -> usize {
@@ -80,9 +89,13 @@ pub fn fit(
     drop_snapshots(document, &mut scale, false);
     drop_records(document, &mut scale, in_force);
     drop_snapshots(document, &mut scale, true);
-    for level in [IDENTIFYING, BARE] {
-        cut_records(document, &mut scale, level);
-    }
+    cut_texts(document, &mut scale);
+    cut_records(document, &mut scale, IDENTIFYING, |record| {
+        record.status().is_live()
+    });
+    cut_records(document, &mut scale, BARE, must_stay);
+    drop_retries(document, &mut scale);
+    drop_seen(document, &mut scale);
     if scale.fits() {
         Ok(())
     } else {
@@ -122,11 +135,7 @@ struct Scale {
 
 impl Scale {
     fn of(document: &Document, budget: usize) -> Self {
-        let live = document
-            .records()
-            .filter(|(_, record)| record.status().is_live())
-            .count();
-        let bytes = map_size(&document.fields) + live * LIVE_RESERVE_BYTES;
+        let bytes = map_size(&document.fields) + reserved(document);
         Self { bytes, budget }
     }
 
@@ -136,6 +145,11 @@ impl Scale {
 
     fn lose(&mut self, bytes: usize) {
         self.bytes = self.bytes.saturating_sub(bytes);
+    }
+
+    fn replace(&mut self, place: &mut Value, value: Value) {
+        self.lose(wire_size(place).saturating_sub(wire_size(&value)));
+        *place = value;
     }
 }
 
@@ -196,12 +210,17 @@ fn drop_records(
     }
 }
 
-/// Cuts ended records without a workspace down to some fields, oldest first, until the document
+/// Cuts records, unless they are `spared`, down to some fields, oldest first, until the document
 /// fits.
-fn cut_records(document: &mut Document, scale: &mut Scale, keep: &[Field]) {
+fn cut_records(
+    document: &mut Document,
+    scale: &mut Scale,
+    keep: &[Field],
+    spared: impl Fn(&Record) -> bool,
+) {
     let mut candidates: Vec<(f64, String, Record)> = document
         .records()
-        .filter(|(_, record)| !must_stay(record))
+        .filter(|(_, record)| !spared(record))
         .map(|(task, record)| (record.last_activity(), task.to_owned(), record))
         .collect();
     candidates.sort_by(|a, b| a.0.total_cmp(&b.0));
@@ -216,7 +235,82 @@ fn cut_records(document: &mut Document, scale: &mut Scale, keep: &[Field]) {
     }
 }
 
-/// Whether a record may never be dropped or cut: work may go on, or a directory waits.
+/// Shortens what is only there for people to read.
+fn cut_texts(document: &mut Document, scale: &mut Scale) {
+    if scale.fits() {
+        return;
+    }
+    if let Some(Value::Object(retries)) = document.fields.get_mut("retries") {
+        for text in retries
+            .values_mut()
+            .filter_map(|retry| retry.get_mut("last_error"))
+        {
+            scale.replace(text, Value::String(String::new()));
+        }
+    }
+    if let Some(text) = document
+        .fields
+        .get_mut("last_digest")
+        .and_then(|digest| digest.get_mut("text"))
+    {
+        while let Some(whole) = text
+            .as_str()
+            .filter(|whole| !scale.fits() && !whole.is_empty())
+        {
+            let half = crate::text::cut_chars(whole, whole.chars().count() / 2);
+            scale.replace(text, Value::String(half));
+        }
+    }
+    if let Some(errors) = document
+        .fields
+        .get_mut("last_feed_errors")
+        .filter(|_| !scale.fits())
+    {
+        scale.replace(errors, Value::Array(Vec::new()));
+    }
+}
+
+/// Forgets failed attempts, those that are due soonest first, until the document fits. Attempts at
+/// finishing what is live are not forgotten.
+fn drop_retries(document: &mut Document, scale: &mut Scale) {
+    let live: Vec<String> = document
+        .records()
+        .filter(|(_, record)| record.status().is_live())
+        .map(|(task, _)| task.to_owned())
+        .collect();
+    let mut candidates: Vec<(f64, String)> = document
+        .retry_tasks()
+        .into_iter()
+        .filter(|task| !live.contains(task))
+        .filter_map(|task| Some((document.retry(&task)?.next_try, task)))
+        .collect();
+    candidates.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let Some(Value::Object(retries)) = document.fields.get_mut("retries") else {
+        return;
+    };
+    for (_, task) in candidates {
+        if scale.fits() {
+            return;
+        }
+        if let Some(retry) = retries.remove(&task) {
+            scale.lose(entry_size(&task, &retry));
+        }
+    }
+}
+
+/// Forgets what was told longest ago, until the document fits; the later half stays.
+fn drop_seen(document: &mut Document, scale: &mut Scale) {
+    if let Some(Value::Array(seen)) = document.fields.get_mut("seen") {
+        let mut forgotten = 0;
+        while forgotten < seen.len() / 2 && !scale.fits() {
+            scale.lose(wire_size(&seen[forgotten]) + 2);
+            forgotten += 1;
+        }
+        seen.drain(..forgotten);
+    }
+}
+
+/// Whether a record may never be dropped: work may go on, or a directory waits.
 pub fn must_stay(record: &Record) -> bool {
     record.status().is_live() || record.workspace_dir().is_some()
 }

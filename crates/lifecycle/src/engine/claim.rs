@@ -98,7 +98,7 @@ impl<X: World, P: Policy> Engine<'_, X, P> {
                 }
             }
         };
-        let written = self.desk.apply(now, Rc::new(effect)).await;
+        let written = self.desk.apply_new(now, Rc::new(effect)).await;
         let outcome = match &written {
             Ok(Room::Found) if won.get() => None,
             Ok(Room::Found) => Some(SkipReason::ClaimedElsewhere),

@@ -22,8 +22,17 @@ const SHRINK_ATTEMPTS: u32 = 4;
 pub(crate) enum Room {
     /// It is in the document.
     Found,
-    /// The document is full of what must stay; nothing was changed.
+    /// The document is full of what must stay, or the service has no room; nothing was changed.
     None,
+}
+
+/// How badly an effect needs to be written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Need {
+    /// New work: only if there is room for its result as well.
+    WithReserve,
+    /// What has happened already.
+    Must,
 }
 
 pub(crate) struct Desk<'a, S> {
@@ -68,8 +77,17 @@ impl<'a, S: Store> Desk<'a, S> {
 
     /// Applies an effect in a transaction and remembers it for the end of the poll.
     pub(crate) async fn apply(&self, now: f64, effect: Effect) -> Result<Room, StoreError> {
+        self.apply_if(now, effect, Need::Must).await
+    }
+
+    /// Like [`apply`](Self::apply), for new work: it needs room for all that will follow from it.
+    pub(crate) async fn apply_new(&self, now: f64, effect: Effect) -> Result<Room, StoreError> {
+        self.apply_if(now, effect, Need::WithReserve).await
+    }
+
+    async fn apply_if(&self, now: f64, effect: Effect, need: Need) -> Result<Room, StoreError> {
         let room = self
-            .transact(now, std::slice::from_ref(&effect), &|_| ())
+            .transact(now, std::slice::from_ref(&effect), &|_| (), need)
             .await?;
         if room == Room::Found {
             self.effects.borrow_mut().push(effect);
@@ -79,7 +97,7 @@ impl<'a, S: Store> Desk<'a, S> {
 
     /// Applies an effect in a transaction without remembering it.
     pub(crate) async fn transact_once(&self, now: f64, effect: Effect) -> Result<Room, StoreError> {
-        self.transact(now, &[effect], &|_| ()).await
+        self.transact(now, &[effect], &|_| (), Need::Must).await
     }
 
     /// Remembers an effect that can wait for the end of the poll.
@@ -94,7 +112,7 @@ impl<'a, S: Store> Desk<'a, S> {
         tidy: &dyn Fn(&mut Document),
     ) -> Result<Room, StoreError> {
         let effects = self.effects.borrow().clone();
-        self.transact(now, &effects, tidy).await
+        self.transact(now, &effects, tidy, Need::Must).await
     }
 
     /// Bytes that the document may take.
@@ -117,6 +135,7 @@ impl<'a, S: Store> Desk<'a, S> {
         now: f64,
         effects: &[Effect],
         tidy: &dyn Fn(&mut Document),
+        need: Need,
     ) -> Result<Room, StoreError> {
         let mut attempt = 0;
         loop {
@@ -134,7 +153,18 @@ impl<'a, S: Store> Desk<'a, S> {
                     return Change::Keep;
                 }
                 let in_force = |task: &str, record: &Record| self.in_force(task, record);
-                if size::fit(document, budget, &in_force).is_err() {
+                let fits = match need {
+                    Need::WithReserve => size::fit(document, budget, &in_force).is_ok(),
+                    // What is under way may use what its claim has reserved. Should that not be
+                    // enough, because the share has shrunk meanwhile, it is as small as it gets, and
+                    // the service has the last word: losing track of work would be worse.
+                    Need::Must => {
+                        let room = budget + size::reserved(document);
+                        let _ = size::fit(document, room, &in_force);
+                        true
+                    }
+                };
+                if !fits {
                     *document = before;
                     room = Room::None;
                     return Change::Keep;

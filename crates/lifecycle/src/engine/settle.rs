@@ -29,8 +29,12 @@ impl<X: World, P: Policy> Engine<'_, X, P> {
             &self.run.run_id,
             self.now(),
         );
+        // What has expired ends now, whatever is suspected: a suspicion may turn out wrong.
         if one.record.status() == Status::Active
-            && !matches!(step, Step::Leave(Waiting::Leased) | Step::Collect(_))
+            && !matches!(
+                step,
+                Step::Leave(Waiting::Leased) | Step::Collect(_) | Step::Expire { .. }
+            )
             && let Some(survey) = survey
             && self.policy.suspect(survey, &one.record).await
         {
@@ -116,6 +120,8 @@ impl<X: World, P: Policy> Engine<'_, X, P> {
                     .set_status(Status::Active)
                     .set(Field::ConversationId, id.as_str());
                 document.put_record(&task, record);
+                // Setting it up has succeeded after all; attempts at finishing count anew.
+                document.remove_retry(&task);
             }
         };
         self.desk.apply(self.now(), Rc::new(effect)).await?;

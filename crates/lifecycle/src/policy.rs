@@ -40,6 +40,8 @@ pub struct Discovery<T> {
     pub in_force: Option<HashSet<String>>,
     /// What the document should remember of this look. Idempotent.
     pub effects: Vec<Effect>,
+    /// What to remember for speed only, in place of what was remembered.
+    pub cache: Option<Value>,
     /// What deserves attention.
     pub warnings: Vec<String>,
     /// News: what each selection stage left.
@@ -58,6 +60,7 @@ impl<T> Default for Discovery<T> {
             skipped: Vec::new(),
             in_force: None,
             effects: Vec::new(),
+            cache: None,
             warnings: Vec::new(),
             funnel: None,
             feed_errors: None,

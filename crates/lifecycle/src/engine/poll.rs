@@ -5,7 +5,7 @@ use crate::decide::{Step, Waiting, age, decide};
 use crate::document::{Document, Field, Record};
 use crate::error::TargetError;
 use crate::policy::{Discovery, Policy};
-use crate::ports::{Agents, Journal, Observation};
+use crate::ports::{Agents, Journal, Observation, Store};
 use crate::report::TargetReport;
 use futures_util::future;
 use std::rc::Rc;
@@ -168,6 +168,9 @@ impl<X: World, P: Policy> Engine<'_, X, P> {
         self.desk.know_in_force(discovery.in_force.take());
         for effect in discovery.effects.drain(..) {
             self.desk.later(effect);
+        }
+        if let Some(cache) = discovery.cache.take().filter(|_| !self.run.dry_run) {
+            self.world.store().save_cache(&cache).await;
         }
         for warning in std::mem::take(&mut discovery.warnings) {
             self.warn("", &warning);

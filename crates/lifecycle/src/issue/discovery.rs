@@ -103,7 +103,7 @@ impl<F: IssueForge, G: Clones> IssuePolicy<'_, F, G> {
         }
         let new_cache = json!({"events": events});
         if cache.as_ref() != Some(&new_cache) && !issues.is_empty() {
-            world.store().save_cache(&new_cache).await;
+            discovery.cache = Some(new_cache);
         }
         discovery.effects.push(forget_retries(in_force.clone()));
         discovery.in_force = Some(in_force);

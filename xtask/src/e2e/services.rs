@@ -152,7 +152,17 @@ impl RealServices {
 
     /// Stops the automation service and starts it again: same port, same database.
     pub(crate) fn restart_automation_service(&mut self) -> Result<(), E2eError> {
-        self.automations.stop()?;
+        self.stop_automation_service()?;
+        self.start_automation_service()
+    }
+
+    /// Stops the automation service. Runs go on, but have nowhere to report to.
+    pub(crate) fn stop_automation_service(&mut self) -> Result<(), E2eError> {
+        self.automations.stop()
+    }
+
+    /// Starts the automation service again after it was stopped.
+    pub(crate) fn start_automation_service(&mut self) -> Result<(), E2eError> {
         self.automations.start_again()
     }
 

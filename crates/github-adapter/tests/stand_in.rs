@@ -295,11 +295,8 @@ async fn comments_are_posted_once_and_found_by_their_marker() {
         .await
         .unwrap();
     assert_eq!(found.as_deref(), Some(address.as_str()));
-    let asked = github.server().log().last("GET", "/comments").unwrap();
-    assert_eq!(
-        asked.query_value("since").as_deref(),
-        Some("2026-08-18T09:11:30Z")
-    );
+    let later = forge.find_comment(pull.number(), marker, NOW + 60.0).await;
+    assert_eq!(later, Ok(None));
     github
         .server()
         .faults()
@@ -312,6 +309,40 @@ async fn comments_are_posted_once_and_found_by_their_marker() {
         .filter(|posted| posted.body == "Again")
         .count();
     assert_eq!(again, 1);
+}
+
+#[tokio::test]
+async fn an_app_knows_its_own_comments_and_reviews() {
+    let (github, repo) = world();
+    github.app_token(TOKEN, "acme-ci[bot]");
+    let pull = repo.open_pull(NewPull::titled("One"));
+    let head = pull.head_sha();
+    let marker = "<!-- task 1:label:2 ack -->";
+    let forge = adapter(&github, "acme/widget");
+    for stranger in ["acme-ci", "other[bot]"] {
+        pull.comment(marker, stranger);
+        pull.review(stranger, ReviewState::Commented, "x", None);
+    }
+    assert_eq!(
+        forge.find_comment(pull.number(), marker, NOW).await,
+        Ok(None)
+    );
+    assert_eq!(
+        forge.published_review(pull.number(), &head, NOW).await,
+        Ok(None)
+    );
+    let address = forge.comment(pull.number(), marker).await.unwrap();
+    assert_eq!(
+        forge.find_comment(pull.number(), marker, NOW).await,
+        Ok(Some(address))
+    );
+    let review = pull.review("acme-ci[bot]", ReviewState::Commented, "x", None);
+    let found = forge
+        .published_review(pull.number(), &head, NOW)
+        .await
+        .unwrap();
+    assert_eq!(found.map(|found| found.id), Some(review));
+    github.check().unwrap();
 }
 
 #[tokio::test]

@@ -197,6 +197,49 @@ async fn labelled_issues_on_all_pages() {
 }
 
 #[tokio::test]
+async fn a_label_in_the_project_s_own_spelling() {
+    let (gitlab, project) = world();
+    let forge = adapter(&gitlab);
+    assert_eq!(forge.label_spelling(LABEL).await, Ok(None));
+    for number in 0..120 {
+        project.create_label(&format!("openhands {number}"));
+    }
+    assert_eq!(forge.label_spelling(LABEL).await, Ok(None));
+    project.create_group_label("OpenHands");
+    assert_eq!(
+        forge.label_spelling(LABEL).await,
+        Ok(Some("OpenHands".to_owned()))
+    );
+    project.create_label(LABEL);
+    assert_eq!(
+        forge.label_spelling(LABEL).await,
+        Ok(Some(LABEL.to_owned()))
+    );
+    gitlab.check().unwrap();
+}
+
+#[tokio::test]
+async fn a_merge_request_that_is_still_prepared_has_no_commit_yet() {
+    let (gitlab, project) = world();
+    let branch = "openhands/issue-1";
+    project
+        .commit_to(branch, "Work", files([("a.txt", "a")]))
+        .unwrap();
+    project.prepare_merge_requests_slowly(2);
+    let forge = adapter(&gitlab);
+    assert_eq!(
+        forge.open_merge_request(&draft(branch)).await.unwrap().sha,
+        None
+    );
+    assert_eq!(forge.merge_requests(branch).await.unwrap()[0].sha, None);
+    assert_eq!(
+        forge.merge_requests(branch).await.unwrap()[0].sha,
+        project.tip(branch)
+    );
+    gitlab.check().unwrap();
+}
+
+#[tokio::test]
 async fn the_newest_event_counts_in_any_time_zone() {
     let (gitlab, project) = world();
     gitlab.set_hours_ahead(2);

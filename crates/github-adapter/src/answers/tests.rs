@@ -1,4 +1,5 @@
 use lifecycle::moment::parse_rfc3339;
+use serde_json::Value;
 use testbed::schema::Schemas;
 
 use super::*;
@@ -247,4 +248,37 @@ fn fixtures_have_the_published_shapes() {
     }
     let too_long = &fixtures::json("comment-too-long.json")["answer"]["body"];
     assert_eq!(schemas.check("validation-error", too_long), []);
+}
+
+#[test]
+fn any_member_may_be_anything() {
+    let proof = Proof {
+        login: "acme-bot",
+        head_sha: "b",
+        since: 0.0,
+    };
+    for name in [
+        "pulls-one-with-deleted-fork.json",
+        "label-events.json",
+        "reviews.json",
+        "comments.json",
+        "user.json",
+        "pulls-some-unreadable.json",
+    ] {
+        let fixture = fixtures::json(name);
+        let whole = fixture.as_array().map_or(&fixture, |items| &items[0]);
+        for odd in fixtures::distorted(whole) {
+            let items = fixtures::items(&Value::Array(vec![odd]));
+            let _ = listed_pull(&items[0], 1);
+            let _ = pull_details(&items[0]);
+            let _ = base_repo_name(&items);
+            let _ = newest_label_event(&items, "bug");
+            let _ = published_review(&items, &proof);
+            let _ = marked_comment(&items, "acme-bot", "marker");
+            let _ = posted_comment(&items[0]);
+            let _ = user(&items[0]);
+            let _ = viewer(&items[0]);
+            let _ = full_name(&items[0]);
+        }
+    }
 }

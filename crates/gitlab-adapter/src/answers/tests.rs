@@ -289,3 +289,32 @@ fn fixtures_have_the_published_shapes() {
         );
     }
 }
+
+#[test]
+fn any_member_may_be_anything() {
+    for name in [
+        "project.json",
+        "issues-page.json",
+        "label-events.json",
+        "notes-page.json",
+        "merge-requests-page.json",
+        "labels-page.json",
+        "user.json",
+        "member.json",
+    ] {
+        let fixture = fixtures::json(name);
+        let whole = fixture.as_array().map_or(&fixture, |items| &items[0]);
+        for odd in fixtures::distorted(whole) {
+            let items = fixtures::items(&Value::Array(vec![odd]));
+            let _ = project(&items[0], "group/service");
+            let _ = identity(&items[0], "gitlab.com");
+            let _ = membership(&items[0]);
+            let _ = listed_issue(&items[0], 1);
+            let _ = newest_label_event(&items, "openhands");
+            let _ = spelling(&items, "openhands");
+            let _ = marked_note(&items, "acme-bot", "marker", 0.0);
+            let _ = merge_request(&items[0]);
+            let _ = is_merge_base(&items[0], "b");
+        }
+    }
+}

@@ -1,4 +1,4 @@
-//! Cutting and quoting of text that came from elsewhere.
+//! Cutting and closing of text that came from elsewhere.
 
 /// At most `max` bytes of a text, cut at a character, with a mark where something was cut.
 pub fn cut_bytes(text: &str, max: usize) -> String {
@@ -29,6 +29,69 @@ pub fn cut_chars(text: &str, max: usize) -> String {
     cut
 }
 
+/// Characters that closing what a text leaves open may take.
+const CLOSING_CHARS: usize = 80;
+/// Longer fences than this are not looked at.
+const LONGEST_FENCE: usize = 12;
+/// More open sections than this are not closed.
+const MOST_SECTIONS: usize = 4;
+
+/// Markdown of at most `max` characters (if `max` leaves room for `note`), with `note` behind it
+/// where something was cut. What the text or the cut leaves open is closed, so that whatever
+/// follows is read as it was meant and not as part of a code block.
+pub fn fit_markdown(text: &str, max: usize, note: &str) -> String {
+    let whole = close_markdown(text);
+    if whole.chars().count() <= max {
+        return whole;
+    }
+    let room = max.saturating_sub(note.chars().count() + CLOSING_CHARS);
+    format!("{}{note}", close_markdown(&cut_chars(text, room)))
+}
+
+/// Ends an open code fence and open sections, and makes an unfinished HTML comment plain text.
+fn close_markdown(text: &str) -> String {
+    let mut closed = text.to_owned();
+    if let Some(at) = text.rfind("<!--").filter(|at| !text[*at..].contains("-->")) {
+        closed.replace_range(at..=at, "&lt;");
+    }
+    if let Some(fence) = open_fence(text) {
+        closed.push('\n');
+        closed.push_str(&fence);
+    }
+    let opened = text.matches("<details").count();
+    let ended = text.matches("</details>").count();
+    for _ in 0..opened.saturating_sub(ended).min(MOST_SECTIONS) {
+        closed.push_str("\n</details>");
+    }
+    closed
+}
+
+/// The fence that would end the code block that a text leaves open.
+fn open_fence(text: &str) -> Option<String> {
+    let mut open: Option<(char, usize)> = None;
+    for line in text.lines() {
+        let words = line.trim_start_matches(' ');
+        let mark = words.chars().next().filter(|c| matches!(c, '`' | '~'));
+        let (Some(mark), true) = (mark, line.len() - words.len() <= 3) else {
+            continue;
+        };
+        let length = words.chars().take_while(|c| *c == mark).count();
+        let rest = &words[length..];
+        match open {
+            None if (3..=LONGEST_FENCE).contains(&length) && !rest.contains('`') => {
+                open = Some((mark, length));
+            }
+            Some((opened, least))
+                if mark == opened && length >= least && rest.trim().is_empty() =>
+            {
+                open = None;
+            }
+            _ => {}
+        }
+    }
+    open.map(|(mark, length)| mark.to_string().repeat(length))
+}
+
 /// One line: every run of white space and control characters becomes one blank.
 pub fn one_line(text: &str) -> String {
     text.split(|c: char| c.is_whitespace() || c.is_control())
@@ -36,3 +99,6 @@ pub fn one_line(text: &str) -> String {
         .collect::<Vec<_>>()
         .join(" ")
 }
+
+#[cfg(test)]
+mod tests;

@@ -3,13 +3,17 @@
 use crate::decide::Ending;
 use crate::document::{Field, Record};
 use crate::identity::{self, Kind};
+use crate::ports::Conversation;
 use crate::review::without_marks;
-use crate::text::{cut_chars, one_line};
+use crate::text::{cut_chars, fit_markdown, one_line};
 
 /// Characters of a merge request's title that the forge accepts.
 pub const MAX_TITLE_CHARS: usize = 255;
 /// Characters of a description, far below the forge's limit of 1,048,576.
 pub const MAX_DESCRIPTION_CHARS: usize = 60_000;
+/// Characters of an error that are told.
+const MAX_ERROR_CHARS: usize = 2000;
+const CUT: &str = "\n\n*The agent's text was long and has been cut here.*";
 const DRAFT: &str = "Draft: ";
 const DISCLOSURE: &str = "*Written by an AI agent; it may be wrong.*";
 
@@ -59,20 +63,19 @@ fn strip_draft(title: &str) -> Option<String> {
 
 /// The description of the merge request.
 pub fn description(task: &str, iid: u64, answer: &str, conversation_url: &str) -> String {
-    let closing = format!(
-        "\n\nCloses #{iid}\n\n---\n{DISCLOSURE} [Conversation]({conversation_url})\n{}",
-        identity::marker(task, Kind::Result)
-    );
-    let text = plain_text(answer);
-    let room = MAX_DESCRIPTION_CHARS - closing.chars().count();
-    if text.chars().count() <= room {
-        return format!("{text}{closing}");
-    }
-    let note = "\n\n*The summary was long and has been cut here.*";
-    format!(
-        "{}{note}{closing}",
-        cut_chars(&text, room - note.chars().count())
-    )
+    let answer = if answer.trim().is_empty() {
+        "The agent left no summary of its work."
+    } else {
+        answer
+    };
+    let parts = Parts {
+        task,
+        before: "",
+        answer,
+        after: &format!("Closes #{iid}"),
+        conversation_url,
+    };
+    parts.joined()
 }
 
 /// The message of the commit of what the agent left uncommitted.
@@ -88,27 +91,31 @@ pub(super) fn commit_message(record: &Record, iid: u64) -> String {
 
 /// "The merge request is here."
 pub(super) fn linked(task: &str, merge_request: &str, conversation_url: &str) -> String {
-    note(
+    let parts = Parts {
         task,
-        &format!("An AI agent has worked on this issue: {merge_request}"),
-        "",
+        before: &format!("An AI agent has worked on this issue: {merge_request}"),
+        answer: "",
+        after: "",
         conversation_url,
-    )
+    };
+    parts.joined()
 }
 
 /// "Nothing was changed, and this is why."
 pub(super) fn no_changes(task: &str, answer: &str, conversation_url: &str) -> String {
-    let said = if answer.trim().is_empty() {
-        "It left no explanation.".to_owned()
-    } else {
-        plain_text(answer)
-    };
-    note(
+    let silent = answer.trim().is_empty();
+    let parts = Parts {
         task,
-        "An AI agent has looked at this issue and changed nothing.",
-        &said,
+        before: if silent {
+            "An AI agent has looked at this issue and changed nothing. It left no explanation."
+        } else {
+            "An AI agent has looked at this issue and changed nothing. This is its answer."
+        },
+        answer,
+        after: "Remove and re-apply the label to have it look again.",
         conversation_url,
-    )
+    };
+    parts.joined()
 }
 
 /// What is known of a task without a merge request.
@@ -125,51 +132,71 @@ pub(super) struct WithoutResult<'a> {
 /// "It did not work out, and this is what there is."
 pub(super) fn without_result(facts: &WithoutResult<'_>) -> String {
     let why = match (facts.error, facts.ending) {
-        (Some(_), _) => "the work could not be turned into a merge request",
+        (Some(_), _) => "its work could not be turned into a merge request",
         (None, Ending::Expired { .. }) => "it did not come to an end within two hours",
         (None, Ending::Gone) => "its conversation was deleted before it ended",
+        (None, Ending::Failed(Conversation::Stuck)) => "it went round in circles and was stopped",
         (None, _) => "its conversation ended with an error",
     };
-    let mut said = Vec::new();
+    let mut before = format!("An AI agent has worked on this issue, but {why}.");
     if let Some(error) = facts.error {
-        said.push(format!("The last error:\n\n{}", quoted(error)));
+        before.push_str(&format!("\n\nThe last error:\n\n{}", quoted(error)));
     }
     if let Some((branch, commits)) = facts.kept {
-        said.push(format!(
-            "What there was is on branch `{branch}` ({commits} commit(s)), without a merge request."
+        let commits = match commits {
+            1 => "1 commit".to_owned(),
+            more => format!("{more} commits"),
+        };
+        before.push_str(&format!(
+            "\n\nIts unfinished work ({commits}) is on the branch `{branch}`, without a merge \
+             request."
         ));
     }
     if !facts.answer.trim().is_empty() {
-        said.push(format!(
-            "What the agent left:\n\n{}",
-            plain_text(facts.answer)
-        ));
+        before.push_str("\n\nWhat the agent left:");
     }
-    said.push("Remove and re-apply the label to try again.".to_owned());
-    note(
-        facts.task,
-        &format!("An AI agent has worked on this issue, but {why}."),
-        &said.join("\n\n"),
-        facts.conversation_url,
-    )
+    let parts = Parts {
+        task: facts.task,
+        before: &before,
+        answer: facts.answer,
+        after: "Remove and re-apply the label to try again.",
+        conversation_url: facts.conversation_url,
+    };
+    parts.joined()
 }
 
 fn quoted(error: &str) -> String {
-    let lines: Vec<String> = plain_text(error)
+    let lines: Vec<String> = plain_text(&cut_chars(error, MAX_ERROR_CHARS))
         .lines()
         .map(|line| format!("> {line}"))
         .collect();
     lines.join("\n")
 }
 
-fn note(task: &str, first: &str, said: &str, conversation_url: &str) -> String {
-    let closing = format!(
-        "\n\n---\n{DISCLOSURE} [Conversation]({conversation_url})\n{}",
-        identity::marker(task, Kind::Result)
-    );
-    if said.is_empty() {
-        return format!("{first}{closing}");
+/// The parts of a text of ours, in order. If it gets too long, the agent's words give way.
+struct Parts<'a> {
+    task: &'a str,
+    before: &'a str,
+    answer: &'a str,
+    after: &'a str,
+    conversation_url: &'a str,
+}
+
+impl Parts<'_> {
+    fn joined(&self) -> String {
+        let closing = format!(
+            "---\n{DISCLOSURE} [Conversation]({})\n{}",
+            self.conversation_url,
+            identity::marker(self.task, Kind::Result)
+        );
+        let fixed = [self.before, self.after, &closing];
+        let taken: usize = fixed.iter().map(|part| part.chars().count() + 2).sum();
+        let room = MAX_DESCRIPTION_CHARS.saturating_sub(taken);
+        let answer = fit_markdown(&plain_text(self.answer), room, CUT);
+        let parts: Vec<&str> = [self.before, &answer, self.after, &closing]
+            .into_iter()
+            .filter(|part| !part.is_empty())
+            .collect();
+        parts.join("\n\n")
     }
-    let cut = cut_chars(said, MAX_DESCRIPTION_CHARS);
-    format!("{first}\n\n{cut}{closing}")
 }

@@ -77,12 +77,19 @@ pub fn prompt(facts: &PromptFacts<'_>) -> String {
         );
     } else {
         text.push_str(&format!(
-            "\n## Access\n\nThe token is in the environment variable `{secret}` of a command that \
-             names it. Use `\"${secret}\"` in the command itself, never print it, never write it \
-             into a file, a remote or a commit.\n\n\
-             - API: header `PRIVATE-TOKEN: ${secret}`\n\
-             - Push: `git -c \"http.extraHeader=Authorization: Basic $(printf 'oauth2:%s' \
-             \"${secret}\" | base64 -w0)\" push origin HEAD:refs/heads/{branch}`\n\n"
+            "\n## Access\n\nThe token is the secret `{secret}`. A terminal command that contains \
+             `${secret}` has it as an environment variable; no other command does. Use it only \
+             in these two ways, never print it, and never write it into a file, a remote's \
+             address, a commit or a message.\n\n\
+             - API: `curl --header \"PRIVATE-TOKEN: ${secret}\" …`.\n\
+             - Push the work branch, with this command and nothing else:\n\n\
+             ```sh\n\
+             GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0='http.{clone_url}.extraHeader' \\\n\
+             GIT_CONFIG_VALUE_0=\"Authorization: Basic $(printf 'oauth2:%s' \"${secret}\" | \
+             base64 | tr -d '\\n')\" \\\n\
+             git push '{clone_url}' 'HEAD:refs/heads/{branch}'\n\
+             ```\n\n",
+            clone_url = facts.project.http_url,
         ));
     }
     text.push_str(&format!(
@@ -105,7 +112,7 @@ pub fn prompt(facts: &PromptFacts<'_>) -> String {
             "ready for review: its title has no draft prefix"
         };
         text.push_str(&format!(
-            "6. Push the branch `{branch}`, and only it.\n\
+            "6. Push the branch `{branch}` as above, and only it.\n\
              7. Open the merge request: `POST {project}/merge_requests` with `source_branch` \
              `{branch}`, `target_branch` `{base}`, {mode}, at most 255 characters, and a \
              description that says what was changed and how it was tested, with the lines \

@@ -3,7 +3,8 @@
 use crate::decide::Ending;
 use crate::document::{Field, Record};
 use crate::identity::{self, Kind};
-use crate::text::cut_chars;
+use crate::ports::Conversation;
+use crate::text::fit_markdown;
 
 /// Characters of a comment, with room below the forge's limit of 65,536.
 pub const MAX_COMMENT_CHARS: usize = 65_000;
@@ -35,33 +36,38 @@ pub fn outcome(
 ) -> String {
     let head = record.text(Field::HeadSha).unwrap_or_default();
     let text = without_marks(agent_text.trim());
-    let intro = match ending {
-        Ending::Failed(_) => format!(
-            "The AI review of commit `{head}` did not succeed: its conversation ended with an \
-             error. Remove and re-apply the label to try again."
-        ),
-        Ending::Gone => format!(
-            "The AI review of commit `{head}` did not succeed: its conversation was deleted \
-             before it ended. Remove and re-apply the label to try again."
-        ),
-        Ending::Done | Ending::Elsewhere | Ending::Overtaken | Ending::Expired { .. } => {
-            format!("AI review of commit `{head}`:")
+    let trouble = match ending {
+        Ending::Failed(Conversation::Stuck) => {
+            Some("the agent went round in circles and was stopped")
         }
+        Ending::Failed(_) => Some("its conversation ended with an error"),
+        Ending::Gone => Some("its conversation was deleted before it ended"),
+        Ending::Done | Ending::Elsewhere | Ending::Overtaken | Ending::Expired { .. } => text
+            .is_empty()
+            .then_some("the agent neither published a review nor left a final message"),
     };
-    let said = match (text.is_empty(), ending) {
-        (false, Ending::Failed(_)) => format!("\n\nWhat the agent left:\n\n{text}"),
-        (false, _) => format!("\n\n{text}"),
-        (true, Ending::Done) => {
-            "\n\nThe agent finished without publishing a review and without a final message."
-                .to_owned()
+    let said = match trouble {
+        Some(why) => {
+            let left = if text.is_empty() {
+                String::new()
+            } else {
+                format!("\n\nWhat the agent left:\n\n{text}")
+            };
+            format!(
+                "The AI review of commit `{head}` did not succeed: {why}. Remove and re-apply \
+                 the label to try again.{left}"
+            )
         }
-        (true, _) => String::new(),
+        None => format!(
+            "An AI agent has reviewed commit `{head}` but published no review. This is its final \
+             message.\n\n{text}"
+        ),
     };
     let closing = format!(
         "{RULE}*Written by an AI agent ([conversation]({conversation_url})); it may be wrong.*\n{}",
         identity::marker(task, Kind::Result)
     );
-    fitted(&format!("{intro}{said}"), &closing, MAX_COMMENT_CHARS)
+    fitted(&said, &closing, MAX_COMMENT_CHARS)
 }
 
 /// A comment of ours cut to about `max` characters; its closing lines survive.
@@ -73,11 +79,7 @@ pub(super) fn shorten(body: &str, max: usize) -> String {
 
 fn fitted(text: &str, closing: &str, max: usize) -> String {
     let room = max.saturating_sub(closing.chars().count());
-    if text.chars().count() <= room {
-        return format!("{text}{closing}");
-    }
-    let room = room.saturating_sub(CUT.chars().count());
-    format!("{}{CUT}{closing}", cut_chars(text, room))
+    format!("{}{closing}", fit_markdown(text, room, CUT))
 }
 
 /// The agent's words must not pass for a mark of ours.

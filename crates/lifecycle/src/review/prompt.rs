@@ -86,7 +86,7 @@ fn left_out(facts: &PromptFacts<'_>) -> String {
     if !facts.checkout.skipped.is_empty() {
         lines.push(format!(
             "left out of the workspace: {}",
-            facts.checkout.skipped
+            one_line(&facts.checkout.skipped)
         ));
     }
     if lines.is_empty() {

@@ -62,6 +62,11 @@ impl Dir {
         )?))
     }
 
+    /// Another handle of the same directory.
+    pub(crate) fn again(&self) -> io::Result<Self> {
+        Ok(Self(self.0.try_clone()?))
+    }
+
     /// Opens a directory in this one; a link is an error.
     pub(crate) fn sub(&self, name: &OsStr) -> io::Result<Self> {
         let flags = DIRECTORY | OFlags::NOFOLLOW;
@@ -78,7 +83,7 @@ impl Dir {
     pub(crate) fn sub_repaired(&self, name: &OsStr) -> io::Result<Self> {
         let dir = match self.sub(name) {
             Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
-                self.give_back(name)?;
+                self.give_back(name, Mode::RWXU)?;
                 self.sub(name)?
             }
             other => other?,
@@ -90,22 +95,29 @@ impl Dir {
         Ok(dir)
     }
 
-    /// Sets `u+rwx` on a directory that cannot be opened. The handle names the very directory, so
-    /// a link put in its place meanwhile is not followed.
+    /// Adds permissions to what cannot be opened. The handle names the very thing, so a link put in
+    /// its place meanwhile is not followed.
     #[cfg(target_os = "linux")]
-    fn give_back(&self, name: &OsStr) -> io::Result<()> {
+    fn give_back(&self, name: &OsStr, wanted: Mode) -> io::Result<()> {
         use std::os::fd::AsRawFd;
-        let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let handle = rustix::fs::openat(&self.0, single(name)?, flags, Mode::empty())?;
+        let stat = rustix::fs::fstat(&handle)?;
+        if FileType::from_raw_mode(stat.st_mode) == FileType::Symlink {
+            return Err(rustix::io::Errno::LOOP.into());
+        }
         let by_handle = format!("/proc/self/fd/{}", handle.as_raw_fd());
-        rustix::fs::chmodat(CWD, by_handle, Mode::RWXU, AtFlags::empty())?;
+        let mode = Mode::from_raw_mode(stat.st_mode) | wanted;
+        rustix::fs::chmodat(CWD, by_handle, mode, AtFlags::empty())?;
         Ok(())
     }
 
     #[cfg(not(target_os = "linux"))]
-    fn give_back(&self, name: &OsStr) -> io::Result<()> {
+    fn give_back(&self, name: &OsStr, wanted: Mode) -> io::Result<()> {
         let flags = AtFlags::SYMLINK_NOFOLLOW;
-        rustix::fs::chmodat(&self.0, single(name)?, Mode::RWXU, flags)?;
+        let stat = rustix::fs::statat(&self.0, single(name)?, flags)?;
+        let mode = Mode::from_raw_mode(stat.st_mode) | wanted;
+        rustix::fs::chmodat(&self.0, single(name)?, mode, flags)?;
         Ok(())
     }
 
@@ -169,19 +181,25 @@ impl Dir {
     }
 
     /// Opens a regular file for reading; `None` when there is nothing, or something else. Never
-    /// waits (a FIFO would).
+    /// waits (a FIFO would). Gives its owner back the permission to read.
     pub(crate) fn open_file(&self, name: &OsStr) -> io::Result<Option<File>> {
-        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
         if !matches!(self.kind(name)?, Some(Kind::File { .. })) {
             return Ok(None);
         }
-        let file = File::from(rustix::fs::openat(
-            &self.0,
-            single(name)?,
-            flags,
-            Mode::empty(),
-        )?);
+        let file = match self.open_for_reading(name) {
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+                self.give_back(name, Mode::RUSR | Mode::WUSR)?;
+                self.open_for_reading(name)?
+            }
+            other => other?,
+        };
         Ok(file.metadata()?.is_file().then_some(file))
+    }
+
+    fn open_for_reading(&self, name: &OsStr) -> io::Result<File> {
+        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+        let fd = rustix::fs::openat(&self.0, single(name)?, flags, Mode::empty())?;
+        Ok(File::from(fd))
     }
 
     /// Reads a regular file of at most `max` bytes; `None` when it is absent, larger, or not a

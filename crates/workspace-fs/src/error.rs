@@ -129,7 +129,9 @@ pub enum WorkspaceError {
         seconds: u64,
     },
     /// The host could not be reached, or broke off.
-    #[error("{call} did not reach the host: {text}; check address, proxy and CA certificates")]
+    #[error(
+        "{call} did not get through to the host: {text}; check address, proxy and CA certificates, or try again later"
+    )]
     GitUnreachable {
         /// The git command in words.
         call: &'static str,
@@ -238,6 +240,12 @@ pub enum WorkspaceError {
         dir: PathBuf,
         /// Why.
         reason: String,
+    },
+    /// There are neither commits nor changes to push.
+    #[error("the clone in {dir} holds no commits and no changes to push")]
+    NothingToPush {
+        /// The workspace.
+        dir: PathBuf,
     },
     /// A worker thread ended without an answer.
     #[error("{action} was cut off; try again at the next poll")]

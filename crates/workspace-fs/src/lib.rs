@@ -16,8 +16,10 @@
 //! # }
 //! ```
 
+mod archive;
 mod beneath;
 mod error;
+mod git;
 mod names;
 mod offload;
 mod place;
@@ -25,7 +27,12 @@ mod roots;
 mod tree;
 mod workspace;
 
+pub use archive::{ChunkSource, Extracted, Limits, Skipped, extract, extract_stream};
 pub use error::WorkspaceError;
+pub use git::{
+    CloneOrder, CloneReport, GitCredential, GitIdentity, GitLimits, GitRemote, GitRunner,
+    GitSettings, LeftOut, PushOrder, Pushed, Work, clean_git_output,
+};
 pub use names::{issue_parts, review_parts, safe_name, target_folder};
 pub use roots::{Area, WorkspaceRoots};
 pub use workspace::Workspace;

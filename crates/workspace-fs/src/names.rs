@@ -91,11 +91,8 @@ pub(crate) fn finish_name(name: &OsStr) -> OsString {
 
 fn with_hash(start: &str, of: &str) -> String {
     let digest = Sha256::digest(of.as_bytes());
-    let mut name = format!("{start}-");
-    for byte in &digest[..4] {
-        name.push_str(&format!("{byte:02x}"));
-    }
-    name
+    let [a, b, c, d, ..] = digest.0;
+    format!("{start}-{:08x}", u32::from_be_bytes([a, b, c, d]))
 }
 
 #[cfg(test)]

@@ -41,11 +41,6 @@ pub(crate) fn remove(parent: &Dir, name: &OsStr, path: &Path) -> Result<(), Work
     }
 }
 
-/// Removes all that is in a directory, and leaves the directory.
-pub(crate) fn empty(dir: &Dir, path: &Path) -> Result<(), WorkspaceError> {
-    Removal { top: dir, moved: 0 }.empty(dir, 0, path)
-}
-
 struct Removal<'a> {
     top: &'a Dir,
     moved: u64,
@@ -119,6 +114,8 @@ pub(crate) struct Met<'a> {
     pub name: &'a OsStr,
     /// What it is.
     pub kind: Kind,
+    /// Whether it lies directly in the top directory.
+    pub at_top: bool,
 }
 
 /// Visits all entries below `top`, directories before what is in them, without following a link;
@@ -156,6 +153,7 @@ pub(crate) fn walk(
                 dir,
                 name: &name,
                 kind,
+                at_top: relative.as_os_str().is_empty(),
             };
             if visit(&met).map_err(failed)? && kind == Kind::Dir {
                 let below = relative.join(&name);

@@ -44,20 +44,54 @@ impl Workspace {
         tree::remove(&self.parent, &self.name, &self.path)
     }
 
-    /// Makes the empty directory beside the workspace that finishing works in, anew.
-    pub(crate) fn fresh_finish_dir(&self) -> Result<(Arc<Dir>, OsString, PathBuf), WorkspaceError> {
+    /// Makes the directory beside the workspace that finishing works in, anew and empty.
+    pub(crate) fn finish_dir(&self) -> Result<FinishDir, WorkspaceError> {
         let name = finish_name(&self.name);
-        let path = self.path.with_file_name(&name);
-        tree::remove(&self.parent, &name, &path)?;
-        let made = self.parent.make_sub(&name, 0o700);
-        match made.map_err(|source| WorkspaceError::io("create", &path, source))? {
-            true => Ok((Arc::clone(&self.parent), name, path)),
-            false => Err(WorkspaceError::io(
-                "create",
-                &path,
-                io::ErrorKind::AlreadyExists.into(),
-            )),
+        let finish = FinishDir {
+            path: self.path.with_file_name(&name),
+            parent: Arc::clone(&self.parent),
+            name,
+        };
+        let failed = |source| WorkspaceError::io("create", &finish.path, source);
+        tree::remove(&finish.parent, &finish.name, &finish.path)?;
+        if finish
+            .parent
+            .make_sub(&finish.name, 0o700)
+            .map_err(failed)?
+        {
+            Ok(finish)
+        } else {
+            Err(failed(io::ErrorKind::AlreadyExists.into()))
         }
+    }
+}
+
+/// The directory beside a workspace that finishing works in. It goes when this value goes; if the
+/// process dies first, it goes with the workspace.
+#[derive(Debug)]
+pub(crate) struct FinishDir {
+    path: PathBuf,
+    parent: Arc<Dir>,
+    name: OsString,
+}
+
+impl FinishDir {
+    /// Its absolute path.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// It, opened.
+    pub(crate) fn open(&self) -> Result<Dir, WorkspaceError> {
+        let opened = self.parent.sub(&self.name);
+        opened.map_err(|source| WorkspaceError::io("open", &self.path, source))
+    }
+}
+
+impl Drop for FinishDir {
+    fn drop(&mut self) {
+        // What stays is found when the workspace is removed.
+        let _stays = tree::remove(&self.parent, &self.name, &self.path);
     }
 }
 

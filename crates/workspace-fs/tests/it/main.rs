@@ -6,4 +6,11 @@
     reason = "a test may fail this way"
 )]
 
+mod archive;
+mod git_hostile;
+mod git_http;
+mod git_work;
+mod http;
 mod roots;
+mod scene;
+mod tarball;

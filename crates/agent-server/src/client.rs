@@ -15,6 +15,17 @@ const MAX_BATCH: usize = 99;
 /// Where warnings go: single lines without secrets.
 type Warn = Box<dyn Fn(&str)>;
 
+/// What conversations of a run would get.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Readiness {
+    /// Name of the LLM model.
+    pub model: String,
+    /// Names of the secrets that they may look up.
+    pub secret_names: Vec<String>,
+    /// What is configured and not there: a profile, secrets.
+    pub warnings: Vec<String>,
+}
+
 /// Client of one agent server. Calls go out together where they are independent.
 pub struct AgentServer {
     client: Client,
@@ -55,6 +66,17 @@ impl AgentServer {
             }
             _ => Err(refusal(&response, false)),
         }
+    }
+
+    /// What a conversation would be started with, asked as a start would ask it, and told to people.
+    /// Nothing is started.
+    pub async fn readiness(&self) -> Result<Readiness, AgentError> {
+        let (grounds, warnings) = Grounds::read(&self.client, &self.connection).await?;
+        Ok(Readiness {
+            model: grounds.model().to_owned(),
+            secret_names: grounds.secret_names,
+            warnings,
+        })
     }
 
     async fn grounds(&self) -> Result<&Grounds, AgentError> {

@@ -43,11 +43,7 @@ impl Grounds {
             None => None,
         };
         let llm = llm.unwrap_or(settings.llm);
-        if llm
-            .get("model")
-            .and_then(Value::as_str)
-            .is_none_or(str::is_empty)
-        {
+        if model_of(&llm).is_empty() {
             return Err(AgentError::Refused(
                 "its settings name no LLM model; choose one there".to_owned(),
             ));
@@ -75,6 +71,15 @@ impl Grounds {
             warnings,
         ))
     }
+
+    /// Name of the LLM model.
+    pub(crate) fn model(&self) -> &str {
+        model_of(&self.llm)
+    }
+}
+
+fn model_of(llm: &Map<String, Value>) -> &str {
+    llm.get("model").and_then(Value::as_str).unwrap_or_default()
 }
 
 /// The LLM of the profile, or none when the server does not know the profile any more.

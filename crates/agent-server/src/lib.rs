@@ -28,6 +28,6 @@ mod evidence;
 mod grounds;
 mod report;
 
-pub use client::AgentServer;
+pub use client::{AgentServer, Readiness};
 pub use connection::{Connection, ConnectionError};
 pub use report::{Delivery, Outcome, ReportTarget, Reporter, last_words};

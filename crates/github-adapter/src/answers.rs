@@ -8,6 +8,9 @@ use lifecycle::ports::{LabelEvent, Pull, PullDetails, ReviewRef};
 use lifecycle::text::{cut_chars, one_line};
 use serde::Deserialize;
 use serde_json::value::RawValue;
+use std::collections::BTreeMap;
+
+use crate::access::Access;
 
 /// Characters of the reason why an answer cannot be read.
 const MAX_REASON: usize = 160;
@@ -294,6 +297,34 @@ pub(crate) fn viewer(body: &RawValue) -> Option<String> {
 /// The full name of a repository.
 pub(crate) fn full_name(body: &RawValue) -> Result<Option<String>, String> {
     read::<RepoWire>(body).map(|repo| repo.full_name)
+}
+
+/// The repository as the token sees it.
+pub(crate) fn access(body: &RawValue) -> Result<Access, String> {
+    #[derive(Deserialize)]
+    #[serde(expecting = "a repository")]
+    struct AccessWire {
+        full_name: String,
+        archived: Option<bool>,
+        permissions: Option<BTreeMap<String, bool>>,
+    }
+    const ROLES: [(&str, &str); 5] = [
+        ("admin", "admin"),
+        ("maintain", "maintain"),
+        ("push", "write"),
+        ("triage", "triage"),
+        ("pull", "read"),
+    ];
+    let wire: AccessWire = read(body)?;
+    let held = wire.permissions.unwrap_or_default();
+    let role = ROLES
+        .iter()
+        .find(|(permission, _)| held.get(*permission) == Some(&true));
+    Ok(Access {
+        full_name: wire.full_name,
+        archived: wire.archived.unwrap_or(false),
+        role: role.map(|(_, name)| *name),
+    })
 }
 
 /// Reads one value. The reason of a failure is short: it may repeat what a stranger wrote.

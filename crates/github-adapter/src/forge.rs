@@ -25,7 +25,7 @@ const CLOCK_SKEW: f64 = 30.0;
 pub struct GitHub {
     pub(crate) requests: Requests,
     pub(crate) transport: Transport,
-    viewer: Viewer,
+    pub(crate) viewer: Viewer,
     /// Whether the repository has answered in this run: only then does a 404 about a part of it
     /// mean that the part is gone.
     seen: Cell<bool>,

@@ -18,6 +18,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod access;
 mod answers;
 mod archive;
 mod config;
@@ -28,6 +29,7 @@ mod requests;
 mod transport;
 mod viewer;
 
+pub use access::Access;
 pub use config::{ConfigError, RepoName, api_base, parse_repo};
 pub use forge::GitHub;
 

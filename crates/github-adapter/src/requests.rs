@@ -88,6 +88,11 @@ impl Requests {
         Ask::get(self.in_repo(&[]))
     }
 
+    /// A label of the repository.
+    pub(crate) fn label(&self, name: &str) -> Ask {
+        Ask::get(self.in_repo(&["labels", name]))
+    }
+
     /// Open pull requests, those that changed last first.
     pub(crate) fn open_pulls(&self) -> Ask {
         let mut url = self.in_repo(&["pulls"]);

@@ -10,6 +10,7 @@
 
 mod grounds;
 mod observe;
+mod readiness;
 mod report;
 mod secrets;
 mod start;

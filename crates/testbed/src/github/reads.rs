@@ -33,6 +33,11 @@ pub(super) fn read(model: &mut Model, ask: &Ask, caller: &Caller, id: u64, rest:
     };
     match rest {
         [] => Reply::json(200, render::repository_full(model, repo, caller.writes)),
+        ["labels", name] if repo.labels.contains_key(&name.to_lowercase()) => {
+            let base = format!("{}/repos/{}", model.api, repo.full_name());
+            Reply::json(200, render::label(&base, repo, &name.to_lowercase()))
+        }
+        ["labels", _] => not_found(),
         ["pulls"] => match pulls(ask, repo) {
             Ok(pulls) => list(
                 pulls

@@ -4,7 +4,7 @@
 mod pull;
 mod repo;
 
-pub(super) use pull::{comment, event, file, inline, pull_full, pull_simple, review};
+pub(super) use pull::{comment, event, file, inline, label, pull_full, pull_simple, review};
 pub(super) use repo::{Owned, repository, repository_full};
 
 use serde_json::{Value, json};

@@ -147,7 +147,8 @@ fn whole(repo: &Repo) -> Owned<'_> {
     }
 }
 
-fn label(base: &str, repo: &Repo, key: &str) -> Value {
+/// A label; `base` is the address of its repository.
+pub(in crate::github) fn label(base: &str, repo: &Repo, key: &str) -> Value {
     let (id, name) = repo.labels.get(key).cloned().unwrap_or((0, key.to_owned()));
     json!({
         "id": id,

@@ -26,12 +26,15 @@ mod ours;
 mod process;
 mod push;
 mod runner;
+mod settings;
 mod snapshot;
 mod theirs;
+mod worktree;
 
 pub use argument::{GitIdentity, GitRemote};
 pub use clone::{CloneOrder, CloneReport};
 pub use credential::{GitCredential, clean_git_output};
 pub use inspect::{LeftOut, Work};
 pub use push::{PushOrder, Pushed};
-pub use runner::{GitLimits, GitRunner, GitSettings};
+pub use runner::GitRunner;
+pub use settings::{GitLimits, GitSettings};

@@ -145,7 +145,7 @@ async fn git_backend(stream: &mut BufReader<TcpStream>, seen: &Seen, root: PathB
         let _ = stdin.write_all(&body).await;
         drop(stdin);
     };
-    let (_, read) = tokio::join!(write, stdout.read_to_end(&mut output));
+    let ((), read) = tokio::join!(write, stdout.read_to_end(&mut output));
     read.unwrap();
     child.wait().await.unwrap();
     let end = output
@@ -154,11 +154,11 @@ async fn git_backend(stream: &mut BufReader<TcpStream>, seen: &Seen, root: PathB
         .unwrap();
     let head = String::from_utf8_lossy(&output[..end]).into_owned();
     let status = head.lines().find_map(|line| line.strip_prefix("Status: "));
-    let headers: String = head
-        .lines()
-        .filter(|line| !line.starts_with("Status: "))
-        .map(|line| format!("{line}\r\n"))
-        .collect();
+    let mut headers = String::new();
+    for line in head.lines().filter(|line| !line.starts_with("Status: ")) {
+        headers += line;
+        headers += "\r\n";
+    }
     answer(
         stream,
         status.unwrap_or("200 OK"),

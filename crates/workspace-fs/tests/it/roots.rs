@@ -237,7 +237,7 @@ async fn a_base_reached_over_a_link_works_in_both_spellings() {
 async fn permissions_that_the_agent_took_away_are_repaired() {
     let (_tmp, base, roots) = local();
     let workspace = made(&roots).await;
-    let no = fs::Permissions::from_mode(0);
+    let no = fs::Permissions::from_mode(0o000);
     for dir in ["src/deep", "src", ""] {
         fs::set_permissions(workspace.path().join(dir), no.clone()).unwrap();
     }

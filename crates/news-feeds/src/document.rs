@@ -50,7 +50,7 @@ pub(crate) const MAX_ENTRIES: usize = 20_000;
 const MAX_CANDIDATES: usize = 8;
 
 /// A document as it was read.
-#[derive(Debug)]
+#[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Document {
     pub(crate) dialect: Dialect,
     pub(crate) title: String,

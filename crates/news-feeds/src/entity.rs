@@ -80,36 +80,34 @@ fn reference(text: &str, lenient: bool) -> Option<(Option<char>, usize)> {
     let word = |text: &str, is_part: fn(&u8) -> bool| {
         text.bytes().take(LONGEST).take_while(is_part).count()
     };
-    let (character, end) = if let Some(number) = text.strip_prefix("&#") {
-        let (digits, radix) = match number.strip_prefix(['x', 'X']) {
-            Some(digits) => (digits, 16),
-            None => (number, 10),
-        };
-        let is_digit: fn(&u8) -> bool = if radix == 16 {
-            u8::is_ascii_hexdigit
-        } else {
-            u8::is_ascii_digit
-        };
-        let digits = &digits[..word(digits, is_digit)];
-        if digits.is_empty() {
-            return None;
-        }
-        let end = 2 + usize::from(radix == 16) + digits.len();
-        (
-            numeric(u32::from_str_radix(digits, radix).unwrap_or(u32::MAX)),
-            end,
-        )
-    } else {
+    let Some(number) = text.strip_prefix("&#") else {
         let end = 1 + word(&text[1..], u8::is_ascii_alphanumeric);
-        (Some(named(&text[1..end])?), end)
+        let (name, rest) = (&text[1..end], &text[end..]);
+        if rest.starts_with(';') {
+            return Some((Some(named(name)?), end + 1));
+        }
+        // In HTML `&amp` works without its semicolon, unless it is part of a query string.
+        let open = lenient && !rest.starts_with('=');
+        let known = open && ["amp", "lt", "gt", "quot", "nbsp"].contains(&name);
+        return if known {
+            Some((Some(named(name)?), end))
+        } else {
+            None
+        };
     };
-    if text[end..].starts_with(';') {
-        return Some((character, end + 1));
+    let hexadecimal = number.strip_prefix(['x', 'X']);
+    let (digits, radix, is_digit): (_, _, fn(&u8) -> bool) = match hexadecimal {
+        Some(digits) => (digits, 16, u8::is_ascii_hexdigit),
+        None => (number, 10, u8::is_ascii_digit),
+    };
+    let digits = &digits[..word(digits, is_digit)];
+    let end = 2 + usize::from(hexadecimal.is_some()) + digits.len();
+    let closed = text[end..].starts_with(';');
+    if digits.is_empty() || !(closed || lenient) {
+        return None;
     }
-    // In HTML `&amp` works without its semicolon, unless it is part of a query string.
-    let known = ["amp", "lt", "gt", "quot", "nbsp"].contains(&&text[1..end]);
-    let open = text.starts_with("&#") || known && !text[end..].starts_with('=');
-    (lenient && open).then_some((character, end))
+    let code = u32::from_str_radix(digits, radix).unwrap_or(u32::MAX);
+    Some((numeric(code), end + usize::from(closed)))
 }
 
 fn numeric(code: u32) -> Option<char> {
@@ -139,3 +137,6 @@ fn named(name: &str) -> Option<char> {
     }
     None
 }
+
+#[cfg(test)]
+mod tests;

@@ -80,7 +80,7 @@ pub(crate) fn parse_within(
     let served_as = content_type.map_or("unknown", |kind| {
         kind.split(';').next().unwrap_or(kind).trim()
     });
-    let document = read(decoded, base, served_as)?;
+    let document = read_document(decoded, base, served_as)?;
     #[cfg(feature = "feed-rs")]
     let document = crate::second_reading::read(document)?;
     Ok(Feed {
@@ -98,7 +98,12 @@ fn without_user(mut url: Url) -> Url {
     url
 }
 
-fn read(decoded: Decoded, base: Option<Url>, served_as: &str) -> Result<Document, FeedError> {
+/// Repairs and reads a document by its own means, without feed-rs.
+pub(crate) fn read_document(
+    decoded: Decoded,
+    base: Option<Url>,
+    served_as: &str,
+) -> Result<Document, FeedError> {
     if trim_blanks(&decoded.text).starts_with(['{', '[']) {
         json::read(decoded, base.as_ref(), served_as)
     } else {

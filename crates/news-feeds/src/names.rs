@@ -93,13 +93,6 @@ pub(crate) enum Slot {
     Text,
 }
 
-impl Slot {
-    /// Whether the element may hold markup; the others end where the next field starts.
-    pub(crate) fn takes_markup(self) -> bool {
-        self == Slot::Text
-    }
-}
-
 /// The slot of an element in an entry and its rank among the candidates (lower is better). The
 /// orders of names are those of the deployed scripts: `guid` before `id`, `pubDate` before
 /// `published` before `date`, `description` before `summary` before `content`.
@@ -126,12 +119,14 @@ pub(crate) fn field(name: &str, namespace: Namespace, near: Nearness) -> Option<
     Some((slot, order * 3 + near as u8))
 }
 
-/// Names that only ever start a field of an entry, or an entry: where one of them stands inside a
-/// title, a link, an id or a date, the end tag before it was forgotten or misspelt.
-pub(crate) fn starts_something_new(name: &str) -> bool {
-    const NAMES: &str = " title link guid id pubdate published updated description summary content \
-        encoded category author comments enclosure source creator date item entry ";
-    NAMES.contains(&format!(" {name} "))
+/// Whether an element cannot stand inside the field `slot`: the end tag before it was forgotten
+/// or misspelt. In texts that is so for names that HTML does not have.
+pub(crate) fn ends(slot: Slot, name: &str) -> bool {
+    const NAMES: &str = " title link id published updated description summary content encoded \
+        category author comments enclosure source creator date ";
+    is_entry(name)
+        || matches!(name, "guid" | "pubdate")
+        || slot != Slot::Text && NAMES.contains(&format!(" {name} "))
 }
 
 /// Whether an element is one entry.

@@ -9,6 +9,9 @@
 use crate::entity::decode_into;
 use crate::markup::{Scanner, Syntax, Token};
 
+/// More text than is shown of any title or summary: what follows it is not looked at.
+const ENOUGH: usize = 64 * 1024;
+
 /// How a text is to be read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Format {
@@ -87,7 +90,9 @@ fn strip(html: &str) -> String {
     let mut out = String::with_capacity(html.len());
     let mut scanner = Scanner::new(html, Syntax::Html);
     let mut odd_tags = OddTags::new(html);
-    while let Some(token) = scanner.next() {
+    while out.len() < ENOUGH
+        && let Some(token) = scanner.next()
+    {
         match token {
             Token::Text(text) => decode_into(&mut out, text, true),
             Token::Cdata(text) => out.push_str(text),
@@ -188,3 +193,6 @@ fn silent(character: char) -> bool {
                 | '\u{ffff}'
         )
 }
+
+#[cfg(test)]
+mod tests;

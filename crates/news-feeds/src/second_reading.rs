@@ -128,3 +128,6 @@ fn element(out: &mut String, name: &str, text: &str) {
     }
     let _ = write!(out, "</{name}>");
 }
+
+#[cfg(test)]
+mod tests;

@@ -32,7 +32,7 @@ pub struct Story {
 }
 
 /// How many stories each stage left. Whichever is zero explains an empty digest.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
 pub struct Funnel {
     /// Entries of all feeds that could be read.
     pub fetched: usize,

@@ -15,7 +15,7 @@ use crate::entity::decode_into;
 use crate::error::FeedError;
 use crate::field::{Field, is_void};
 use crate::markup::{Scanner, Syntax, Tag, Token};
-use crate::names::{Namespace, Nearness, Slot, field, is_entry, starts_something_new};
+use crate::names::{Namespace, Nearness, ends, field, is_entry};
 
 /// Elements deeper than this are flattened into the one that is open.
 const MAX_DEPTH: usize = 64;
@@ -105,9 +105,8 @@ impl<'a> Reader<'a> {
 
     fn start(&mut self, tag: &Tag<'a>) {
         let name = local(tag.name).to_ascii_lowercase();
-        let forgotten = |slot: Slot| !slot.takes_markup() && starts_something_new(&name);
         if let Some((depth, field)) = &mut self.field {
-            if forgotten(field.slot) {
+            if ends(field.slot, &name) {
                 self.mismatched = true;
                 let depth = *depth;
                 self.close_to(depth - 1);

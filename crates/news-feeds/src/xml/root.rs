@@ -5,8 +5,10 @@ use crate::document::Dialect;
 use crate::error::FeedError;
 use crate::markup::{Scanner, Tag, Token};
 
-/// Elements that a script's notice may print before the feed.
-const NOTICES: &str = " a b br code div em font hr i p pre span strong table tbody td th tr ";
+/// Elements that a script's notice may print before the feed, or that a page without `<html>`
+/// starts with.
+const NOTICES: &str = " a b br center code div em font h1 h2 h3 hr i link meta p pre script span \
+    strong style table tbody td th title tr ";
 
 /// Finds the root element: the first one, unless notices of a script stand before it.
 pub(super) fn root<'a>(

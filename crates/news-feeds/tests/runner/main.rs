@@ -10,11 +10,12 @@
 mod expectations;
 mod fetching;
 mod hostile;
+mod inspecting;
 mod recorded;
 mod selection;
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use news_feeds::{Feed, FeedError};
 use serde_json::Value;
@@ -25,8 +26,8 @@ pub(crate) fn fixtures(kind: &str) -> PathBuf {
         .join(kind)
 }
 
-pub(crate) fn json(path: PathBuf) -> Value {
-    let text = fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+pub(crate) fn json(path: &Path) -> Value {
+    let text = fs::read_to_string(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
     serde_json::from_str(&text).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
 }
 
@@ -60,7 +61,7 @@ impl Case {
     fn load(folder: PathBuf) -> Case {
         Case {
             name: folder.file_name().unwrap().to_string_lossy().into_owned(),
-            expect: json(folder.join("expect.json")),
+            expect: json(&folder.join("expect.json")),
             folder,
         }
     }

@@ -36,15 +36,12 @@ fn titles(selection: &Selection) -> Vec<&str> {
 
 /// A feed of items given as `(title, date, link)`.
 fn feed(items: &[(&str, &str, &str)]) -> Feed {
-    let items: String = items
-        .iter()
-        .map(|(title, date, link)| {
-            format!(
-                "<item><title>{title}</title><pubDate>{date}</pubDate><link>{link}</link></item>"
-            )
-        })
-        .collect();
-    let xml = format!("<rss version='2.0'><channel><title>T</title>{items}</channel></rss>");
+    let mut xml = String::from("<rss version='2.0'><channel><title>T</title>");
+    for (title, date, link) in items {
+        xml += &format!("<item><title>{title}</title><pubDate>{date}</pubDate>");
+        xml += &format!("<link>{link}</link></item>");
+    }
+    xml += "</channel></rss>";
     parse_feed(xml.as_bytes(), None, None).unwrap()
 }
 

@@ -52,7 +52,7 @@ impl Clock for RunClock {
 
 /// Seconds since the epoch, by the system's clock.
 pub fn system_now() -> f64 {
-    #[expect(
+    #[allow(
         clippy::disallowed_methods,
         reason = "the one place that reads the system's clock"
     )]

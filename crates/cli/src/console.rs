@@ -13,6 +13,8 @@ pub enum Stream {
     Stdout,
     /// Standard error, when standard output is for JSON.
     Stderr,
+    /// Nowhere, when only the outcome counts.
+    Nowhere,
 }
 
 /// The human log of a run. Cheap to clone.
@@ -29,11 +31,22 @@ impl Console {
         let terminal = match stream {
             Stream::Stdout => std::io::stdout().is_terminal(),
             Stream::Stderr => std::io::stderr().is_terminal(),
+            Stream::Nowhere => false,
         };
         Self {
             stream,
             color: terminal && !no_color,
             secrets: Rc::default(),
+        }
+    }
+
+    /// The same without a log: only its output is seen. Both hide the same secrets.
+    #[must_use]
+    pub fn silenced(&self) -> Self {
+        Self {
+            stream: Stream::Nowhere,
+            color: false,
+            secrets: Rc::clone(&self.secrets),
         }
     }
 
@@ -78,11 +91,17 @@ impl Console {
         let _ = writeln!(std::io::stdout().lock(), "{}", self.clean(text));
     }
 
+    /// Output that is somebody's data and is passed on byte for byte, such as a document or a feed.
+    pub fn verbatim(&self, text: &str) {
+        let _ = writeln!(std::io::stdout().lock(), "{text}");
+    }
+
     // A log that cannot be written must not stop the run.
     fn write(&self, text: &str) {
         let _ = match self.stream {
             Stream::Stdout => std::io::stdout().lock().write_all(text.as_bytes()),
             Stream::Stderr => std::io::stderr().lock().write_all(text.as_bytes()),
+            Stream::Nowhere => Ok(()),
         };
     }
 }

@@ -61,7 +61,7 @@ pub struct Environment {
 impl Environment {
     /// Reads the environment of this process.
     pub fn of_process() -> Self {
-        #[expect(
+        #[allow(
             clippy::disallowed_methods,
             reason = "the one place that reads the environment"
         )]
@@ -103,6 +103,21 @@ impl Environment {
             no_color: get("NO_COLOR").is_some(),
             network: NetworkEnv::from_lookup(&lookup),
         }
+    }
+
+    /// All secrets in it: none of them may ever be shown.
+    pub fn secrets(&self) -> impl Iterator<Item = &Secret> {
+        [
+            &self.session_api_key,
+            &self.kv_token,
+            &self.callback_api_key,
+            &self.openhands_api_key,
+            &self.automation_api_key,
+            &self.github_token,
+            &self.gitlab_token,
+        ]
+        .into_iter()
+        .flatten()
     }
 
     /// The id of the automation: what the payload says, else `AUTOMATION_ID`.

@@ -7,7 +7,7 @@ use serde_json::Value;
 use url::Url;
 
 /// Name of the secret with the token.
-pub const TOKEN_SECRET: &str = "GITLAB_TOKEN";
+pub(crate) const TOKEN_SECRET: &str = "GITLAB_TOKEN";
 
 /// Roles by the names that GitLab gives them, with their access levels.
 const ROLES: &[(&str, Option<u64>)] = &[

@@ -5,6 +5,7 @@
 //! is nearly a known key is warned about.
 
 pub(crate) mod issue;
+mod named;
 mod news;
 mod reader;
 pub(crate) mod review;
@@ -12,6 +13,7 @@ pub(crate) mod review;
 mod tests;
 
 pub use issue::IssueConfig;
+pub use named::Named;
 pub use news::NewsConfig;
 pub use review::ReviewConfig;
 

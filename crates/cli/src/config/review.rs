@@ -7,7 +7,7 @@ use serde_json::Value;
 use url::Url;
 
 /// Name of the secret with the token.
-pub const TOKEN_SECRET: &str = "GITHUB_PERSONAL_ACCESS_TOKEN";
+pub(crate) const TOKEN_SECRET: &str = "GITHUB_PERSONAL_ACCESS_TOKEN";
 
 /// What is reviewed, and how.
 #[derive(Clone, Debug, PartialEq)]

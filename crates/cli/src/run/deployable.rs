@@ -40,7 +40,7 @@ struct Arguments {
     now: Option<f64>,
 }
 
-fn moment(text: &str) -> Result<f64, String> {
+pub(crate) fn moment(text: &str) -> Result<f64, String> {
     lifecycle::moment::parse_rfc3339(text)
         .ok_or_else(|| "not a moment like 2026-08-20T06:00:00Z".to_owned())
 }
@@ -77,17 +77,7 @@ pub(crate) fn once(automation: Automation, options: &Options, environment: &Envi
         Stream::Stdout
     };
     let console = Console::new(stream, environment.no_color);
-    for secret in [
-        &environment.session_api_key,
-        &environment.kv_token,
-        &environment.callback_api_key,
-        &environment.openhands_api_key,
-        &environment.github_token,
-        &environment.gitlab_token,
-    ]
-    .into_iter()
-    .flatten()
-    {
+    for secret in environment.secrets() {
         console.hide(secret);
     }
     if !options.dry_run {
@@ -208,7 +198,7 @@ fn tell(automation: Automation, options: &Options, console: &Console, ended: &En
 }
 
 /// The callback, when there is no run to send it.
-fn speak_up(environment: &Environment, error: String) {
+pub(crate) fn speak_up(environment: &Environment, error: String) {
     if REPORTED.swap(true, Ordering::SeqCst) {
         return;
     }

@@ -16,7 +16,7 @@ use lifecycle::ports::Clock;
 use lifecycle::report::TargetReport;
 use workspace_fs::{GitRunner, GitSettings};
 
-pub(super) async fn run(
+pub(crate) async fn run(
     config: &IssueConfig,
     given: &Given<'_>,
     clock: RunClock,
@@ -100,7 +100,7 @@ async fn poll_one(
 }
 
 /// Git reaches hosts as everything else does.
-fn git_settings(environment: &Environment) -> GitSettings {
+pub(crate) fn git_settings(environment: &Environment) -> GitSettings {
     let network = &environment.network;
     let mut settings = GitSettings::new(environment.path.clone().unwrap_or_default());
     settings.http_proxy.clone_from(&network.http_proxy);

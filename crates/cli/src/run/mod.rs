@@ -1,12 +1,12 @@
 //! One run of one automation: configuration, wiring, polls, report, callback.
 
-mod deployable;
+pub(crate) mod deployable;
 mod ending;
-mod issue;
-mod news;
+pub(crate) mod issue;
+pub(crate) mod news;
 mod report;
-mod review;
-mod wiring;
+pub(crate) mod review;
+pub(crate) mod wiring;
 
 pub use deployable::deployable;
 pub use ending::Ended;
@@ -122,17 +122,20 @@ pub async fn run(automation: Automation, given: &Given<'_>) -> Result<RunReport,
         Automation::News => {
             let config = load_config::<NewsConfig>(given)?.config;
             let clock = clock(&config.shared, given);
-            in_time(clock, news::run(&config, given, clock)).await
+            let work = Box::pin(news::run(&config, given, clock));
+            in_time(clock, work).await
         }
         Automation::Review => {
             let config = load_config::<ReviewConfig>(given)?.config;
             let clock = clock(&config.shared, given);
-            in_time(clock, review::run(&config, given, clock)).await
+            let work = Box::pin(review::run(&config, given, clock));
+            in_time(clock, work).await
         }
         Automation::Issue => {
             let config = load_config::<IssueConfig>(given)?.config;
             let clock = clock(&config.shared, given);
-            in_time(clock, issue::run(&config, given, clock)).await
+            let work = Box::pin(issue::run(&config, given, clock));
+            in_time(clock, work).await
         }
     }
 }

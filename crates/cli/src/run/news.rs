@@ -9,7 +9,7 @@ use lifecycle::document::NEWS;
 use lifecycle::engine::{Parts, poll};
 use lifecycle::news::{Interests, NewsPolicy, TARGET};
 
-pub(super) async fn run(
+pub(crate) async fn run(
     config: &NewsConfig,
     given: &Given<'_>,
     clock: RunClock,

@@ -15,7 +15,7 @@ use lifecycle::report::TargetReport;
 use lifecycle::review::{ReviewPolicy, ReviewSettings};
 use workspace_fs::Limits;
 
-pub(super) async fn run(
+pub(crate) async fn run(
     config: &ReviewConfig,
     given: &Given<'_>,
     clock: RunClock,

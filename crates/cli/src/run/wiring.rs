@@ -22,15 +22,15 @@ const TARGETS_AT_ONCE: usize = 8;
 const LOCAL: &str = "local";
 
 /// What all targets of a run share.
-pub(super) struct Wiring<'a> {
-    pub(super) automation: Automation,
-    pub(super) environment: &'a Environment,
-    pub(super) console: &'a Console,
-    pub(super) clock: RunClock,
-    pub(super) client: Client,
-    pub(super) agents: AgentsPort,
-    pub(super) workspaces: WorkspacesPort,
-    pub(super) run: Run,
+pub(crate) struct Wiring<'a> {
+    pub(crate) automation: Automation,
+    pub(crate) environment: &'a Environment,
+    pub(crate) console: &'a Console,
+    pub(crate) clock: RunClock,
+    pub(crate) client: Client,
+    pub(crate) agents: AgentsPort,
+    pub(crate) workspaces: WorkspacesPort,
+    pub(crate) run: Run,
     /// For the secrets that the agent server holds.
     secrets_from: Option<AgentServer>,
     reporter: Reporter,
@@ -38,7 +38,7 @@ pub(super) struct Wiring<'a> {
 
 impl<'a> Wiring<'a> {
     /// Wires a run whose conversations get `shared.agent_secret_names`.
-    pub(super) async fn new(
+    pub(crate) async fn new(
         automation: Automation,
         shared: &Shared,
         given: &Given<'a>,
@@ -94,7 +94,7 @@ impl<'a> Wiring<'a> {
     }
 
     /// The value of a secret: from the agent server by name, else the environment's.
-    pub(super) async fn secret(
+    pub(crate) async fn secret(
         &self,
         name: &str,
         from_environment: Option<&Secret>,
@@ -124,7 +124,7 @@ impl<'a> Wiring<'a> {
     }
 
     /// Opens the place of a target's document.
-    pub(super) fn store(
+    pub(crate) fn store(
         &self,
         schema: &'static Schema,
         target: &str,
@@ -142,7 +142,7 @@ impl<'a> Wiring<'a> {
     }
 
     /// Tells the service what the run is doing.
-    pub(super) async fn phase(&self, text: &str) {
+    pub(crate) async fn phase(&self, text: &str) {
         if !self.run.dry_run {
             self.reporter.phase(text).await;
         }
@@ -150,7 +150,7 @@ impl<'a> Wiring<'a> {
 
     /// Polls all targets, a few at once. Where to begin changes from run to run, so that no target
     /// is always the last to be served.
-    pub(super) async fn poll_all<T, F>(
+    pub(crate) async fn poll_all<T, F>(
         &self,
         targets: &[T],
         poll: impl Fn(usize) -> F,
@@ -174,7 +174,7 @@ impl<'a> Wiring<'a> {
     }
 
     /// The report of the run.
-    pub(super) fn report(&self, targets: Vec<TargetReport>) -> RunReport {
+    pub(crate) fn report(&self, targets: Vec<TargetReport>) -> RunReport {
         let mut report = RunReport {
             automation: self.automation.name(),
             run_id: self.run.run_id.clone(),
@@ -192,7 +192,7 @@ impl<'a> Wiring<'a> {
 }
 
 /// The report of a target that could not even be wired.
-pub(super) fn unwired(target: &str, error: &RunError) -> TargetReport {
+pub(crate) fn unwired(target: &str, error: &RunError) -> TargetReport {
     let mut report = TargetReport::new(target);
     report.status = "failed";
     report.error = Some(error.to_string());
@@ -200,7 +200,7 @@ pub(super) fn unwired(target: &str, error: &RunError) -> TargetReport {
 }
 
 /// Takes what a store has to say into the report of its target.
-pub(super) fn with_notes(
+pub(crate) fn with_notes(
     mut report: TargetReport,
     store: &StateStore,
     console: &Console,
@@ -212,7 +212,7 @@ pub(super) fn with_notes(
     report
 }
 
-fn connection(
+pub(crate) fn connection(
     environment: &Environment,
     shared: &Shared,
     dry_run: bool,
@@ -270,9 +270,8 @@ pub(crate) fn workspace_base(environment: &Environment) -> PathBuf {
         &environment.home,
     ) {
         (Some(base), _, _) => base.clone(),
-        (None, true, _) => PathBuf::from("/workspace"),
         (None, false, Some(home)) => home.join(".openhands/workspaces/automation-runs/local"),
-        (None, false, None) => PathBuf::from("/workspace"),
+        (None, true, _) | (None, false, None) => PathBuf::from("/workspace"),
     }
 }
 

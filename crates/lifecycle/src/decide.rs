@@ -239,3 +239,6 @@ fn ended(record: &Record, seen: &Observation, sandbox: bool, age: f64) -> Step {
         Observation::Unknown => Step::ForgetIfAbsent,
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -15,6 +15,8 @@ pub mod decide;
 pub mod document;
 pub mod engine;
 pub mod error;
+#[cfg(test)]
+mod fixtures;
 pub mod identity;
 pub mod issue;
 pub mod moment;

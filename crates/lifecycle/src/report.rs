@@ -170,3 +170,6 @@ impl TargetReport {
         self.error.is_some()
     }
 }
+
+#[cfg(test)]
+mod tests;

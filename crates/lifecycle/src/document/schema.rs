@@ -14,10 +14,6 @@ pub enum Shape {
     Texts,
     /// An object.
     Object,
-    /// A list of anything.
-    List,
-    /// Something else that is not looked at.
-    Any,
 }
 
 impl Shape {
@@ -30,8 +26,6 @@ impl Shape {
                 .as_array()
                 .is_some_and(|l| l.iter().all(Value::is_string)),
             Self::Object => value.is_object(),
-            Self::List => value.is_array(),
-            Self::Any => true,
         }
     }
 
@@ -42,8 +36,6 @@ impl Shape {
             Self::Number => "a number",
             Self::Texts => "a list of strings",
             Self::Object => "an object",
-            Self::List => "a list",
-            Self::Any => "anything",
         }
     }
 }
@@ -245,5 +237,6 @@ fn check_field(
 
 fn unreadable(path: &str, shape: Shape, found: &Value) -> DocumentError {
     let found = crate::text::cut_bytes(&found.to_string(), 40);
+    let path = crate::text::cut_bytes(path, 120);
     DocumentError::Unreadable(format!("{path} should be {}, found {found}", shape.name()))
 }

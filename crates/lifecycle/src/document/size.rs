@@ -128,6 +128,9 @@ const BARE: &[Field] = &[
     Field::Attempt,
 ];
 
+/// Fingerprints of what was told that are never forgotten for want of room.
+const LEAST_SEEN: usize = 500;
+
 struct Scale {
     bytes: usize,
     budget: usize,
@@ -298,11 +301,11 @@ fn drop_retries(document: &mut Document, scale: &mut Scale) {
     }
 }
 
-/// Forgets what was told longest ago, until the document fits; the later half stays.
+/// Forgets what was told longest ago, until the document fits or only what is recent is left.
 fn drop_seen(document: &mut Document, scale: &mut Scale) {
     if let Some(Value::Array(seen)) = document.fields.get_mut("seen") {
         let mut forgotten = 0;
-        while forgotten < seen.len() / 2 && !scale.fits() {
+        while seen.len() - forgotten > LEAST_SEEN && !scale.fits() {
             scale.lose(wire_size(&seen[forgotten]) + 2);
             forgotten += 1;
         }
@@ -314,3 +317,6 @@ fn drop_seen(document: &mut Document, scale: &mut Scale) {
 pub fn must_stay(record: &Record) -> bool {
     record.status().is_live() || record.workspace_dir().is_some()
 }
+
+#[cfg(test)]
+mod tests;

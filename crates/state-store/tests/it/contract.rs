@@ -82,3 +82,24 @@ async fn kv_store_that_locks() {
 async fn kv_store_that_lets_two_writers_win() {
     over_stand_in(Behaviour::LikeSqlite, "like-sqlite").await;
 }
+
+/// Against a service that runs elsewhere: `AUTOMATION_API_URL` and `AUTOMATION_KV_TOKEN` name it.
+/// The automation's keys should be fresh.
+#[tokio::test]
+#[ignore = "needs a service"]
+async fn a_real_service() {
+    let given = |name| std::env::var(name).unwrap_or_else(|_| panic!("{name} is not set"));
+    let (url, token) = (
+        given("AUTOMATION_API_URL"),
+        Secret::new(given("AUTOMATION_KV_TOKEN")),
+    );
+    let client = Client::new(Policy {
+        max_per_host: 16,
+        ..Policy::default()
+    })
+    .unwrap();
+    let timing = Timing::default();
+    let wire =
+        || HttpWire::new(client.clone(), &url, &token, timing).map_err(|error| error.to_string());
+    all(Keys::new(wire, timing)).await;
+}

@@ -8,6 +8,7 @@ use crate::error::TaskError;
 use serde_json::json;
 use testbed::agent_server::{Pace, Script, Status};
 use testbed::gitlab::{GitLab, NewIssue};
+use testbed::tree::Entry;
 
 const KEY: &str = "state:group__team__service";
 const TOKEN: &str = "stand-in-gitlab-token";
@@ -52,10 +53,13 @@ pub(super) fn play() -> Result<(), TaskError> {
         block(&indented(request.description.as_deref().unwrap_or_default()));
         say(&format!("   commits of {}:", request.source_branch));
         for commit in project.commits(&format!("main..{}", request.source_branch)) {
-            block(&format!("{} {}", commit.sha, commit.message.trim()));
+            block(&format!("{} {}", commit.sha, commit.message.lines().next().unwrap_or_default()));
         }
         for (path, entry) in &project.files(&request.source_branch) {
-            block(&format!("{path}: {entry:?}"));
+            if let Entry::File(bytes) = entry {
+                let text = String::from_utf8_lossy(bytes);
+                block(&format!("{path}: {}", text.trim_end()));
+            }
         }
     }
     say("\n   notes on the issue:");

@@ -1,8 +1,8 @@
 //! The deployable binary of `github-pr-reviewer`.
 
-use cli::run::{Automation, deployable};
+use cli::run::{Review, deployable};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    deployable(Automation::Review)
+    deployable::<Review>()
 }

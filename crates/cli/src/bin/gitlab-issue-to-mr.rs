@@ -1,8 +1,8 @@
 //! The deployable binary of `gitlab-issue-to-mr`.
 
-use cli::run::{Automation, deployable};
+use cli::run::{Issue, deployable};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    deployable(Automation::Issue)
+    deployable::<Issue>()
 }

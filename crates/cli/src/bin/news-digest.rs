@@ -1,8 +1,8 @@
 //! The deployable binary of `news-digest`.
 
-use cli::run::{Automation, deployable};
+use cli::run::{News, deployable};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    deployable(Automation::News)
+    deployable::<News>()
 }

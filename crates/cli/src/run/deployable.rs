@@ -1,7 +1,7 @@
 //! The deployable binaries: they only run.
 
 use super::wiring::report_target;
-use super::{Automation, Ended, Given, Options, run};
+use super::{Automation, Ended, Given, Options, Program};
 use crate::console::{Console, Stream};
 use crate::environment::Environment;
 use agent_server::{Delivery, Outcome, Reporter, last_words};
@@ -46,7 +46,7 @@ pub(crate) fn moment(text: &str) -> Result<f64, String> {
 }
 
 /// `main` of a deployable binary.
-pub fn deployable(automation: Automation) -> ExitCode {
+pub fn deployable<P: Program>() -> ExitCode {
     let environment = Environment::of_process();
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
@@ -66,11 +66,11 @@ pub fn deployable(automation: Automation) -> ExitCode {
         strict: arguments.strict,
         now: arguments.now,
     };
-    ExitCode::from(once(automation, &options, &environment))
+    ExitCode::from(once::<P>(&options, &environment))
 }
 
 /// Runs an automation once, tells how it went, sends the callback; returns the exit code.
-pub(crate) fn once(automation: Automation, options: &Options, environment: &Environment) -> u8 {
+pub(crate) fn once<P: Program>(options: &Options, environment: &Environment) -> u8 {
     let stream = if options.json {
         Stream::Stderr
     } else {
@@ -100,7 +100,7 @@ pub(crate) fn once(automation: Automation, options: &Options, environment: &Envi
             environment,
             console: &console,
         };
-        let ended = supervised(automation, &given).await;
+        let ended = supervised::<P>(&given).await;
         if !options.dry_run {
             callback(environment, &console, &ended).await;
         }
@@ -108,13 +108,13 @@ pub(crate) fn once(automation: Automation, options: &Options, environment: &Envi
     });
     // Threads that still block (a name lookup, a lock) must not hold up the end.
     runtime.shutdown_background();
-    tell(automation, options, &console, &ended);
+    tell(P::AUTOMATION, options, &console, &ended);
     ended.exit_code(options.strict)
 }
 
-async fn supervised(automation: Automation, given: &Given<'_>) -> Ended {
+async fn supervised<P: Program>(given: &Given<'_>) -> Ended {
     tokio::select! {
-        result = run(automation, given) => match result {
+        result = P::run(given) => match result {
             Ok(report) => Ended::Ran(Box::new(report)),
             Err(error) => Ended::NotBegun(error),
         },

@@ -113,30 +113,57 @@ pub fn load_config<T: config::Config>(given: &Given<'_>) -> Result<Loaded<T>, Co
     Ok(loaded)
 }
 
-/// Runs an automation once, without callback and exit code.
-///
-/// # Errors
-/// [`RunError`] when it could not begin; what goes wrong later is in the report.
-pub async fn run(automation: Automation, given: &Given<'_>) -> Result<RunReport, RunError> {
-    match automation {
-        Automation::News => {
-            let config = load_config::<NewsConfig>(given)?.config;
-            let clock = clock(&config.shared, given);
-            let work = Box::pin(news::run(&config, given, clock));
-            in_time(clock, work).await
-        }
-        Automation::Review => {
-            let config = load_config::<ReviewConfig>(given)?.config;
-            let clock = clock(&config.shared, given);
-            let work = Box::pin(review::run(&config, given, clock));
-            in_time(clock, work).await
-        }
-        Automation::Issue => {
-            let config = load_config::<IssueConfig>(given)?.config;
-            let clock = clock(&config.shared, given);
-            let work = Box::pin(issue::run(&config, given, clock));
-            in_time(clock, work).await
-        }
+/// An automation as a type, so that a binary holds only the one that it runs.
+pub trait Program {
+    /// Which one it is.
+    const AUTOMATION: Automation;
+
+    /// Runs it once, without callback and exit code.
+    ///
+    /// # Errors
+    /// [`RunError`] when it could not begin; what goes wrong later is in the report.
+    fn run(given: &Given<'_>) -> impl Future<Output = Result<RunReport, RunError>>;
+}
+
+/// `news-digest`.
+#[derive(Clone, Copy, Debug)]
+pub struct News;
+
+/// `github-pr-reviewer`.
+#[derive(Clone, Copy, Debug)]
+pub struct Review;
+
+/// `gitlab-issue-to-mr`.
+#[derive(Clone, Copy, Debug)]
+pub struct Issue;
+
+impl Program for News {
+    const AUTOMATION: Automation = Automation::News;
+
+    async fn run(given: &Given<'_>) -> Result<RunReport, RunError> {
+        let config = load_config::<NewsConfig>(given)?.config;
+        let clock = clock(&config.shared, given);
+        in_time(clock, news::run(&config, given, clock)).await
+    }
+}
+
+impl Program for Review {
+    const AUTOMATION: Automation = Automation::Review;
+
+    async fn run(given: &Given<'_>) -> Result<RunReport, RunError> {
+        let config = load_config::<ReviewConfig>(given)?.config;
+        let clock = clock(&config.shared, given);
+        in_time(clock, review::run(&config, given, clock)).await
+    }
+}
+
+impl Program for Issue {
+    const AUTOMATION: Automation = Automation::Issue;
+
+    async fn run(given: &Given<'_>) -> Result<RunReport, RunError> {
+        let config = load_config::<IssueConfig>(given)?.config;
+        let clock = clock(&config.shared, given);
+        in_time(clock, issue::run(&config, given, clock)).await
     }
 }
 

@@ -11,6 +11,8 @@ use crate::error::WorkspaceError;
 
 /// Levels walked down before a directory is moved up to the top instead.
 const MAX_DEPTH: usize = 48;
+/// How often a directory is emptied that fills again.
+const ATTEMPTS: usize = 5;
 /// Names read at a time.
 const PORTION: usize = 4096;
 /// Levels that [`walk`] goes down. What lies deeper cannot be named by a path (4,096 bytes), so no
@@ -34,6 +36,14 @@ pub(crate) fn remove(parent: &Dir, name: &OsStr, path: &Path) -> Result<(), Work
                 top: &top,
                 moved: 0,
             };
+            for _ in 1..ATTEMPTS {
+                work.empty(&top, 0, path)?;
+                match gone(parent.remove_dir(name)) {
+                    // A process that was left behind still writes.
+                    Err(error) if error.kind() == io::ErrorKind::DirectoryNotEmpty => {}
+                    other => return other.map_err(failed),
+                }
+            }
             work.empty(&top, 0, path)?;
             gone(parent.remove_dir(name)).map_err(failed)
         }

@@ -74,12 +74,7 @@ pub(super) fn take_loose(
             let Some(file) = from.open_file(&name)? else {
                 continue;
             };
-            left = left.saturating_sub(file.metadata()?.len());
-            if left == 0 {
-                return Err(io::Error::other(format!(
-                    "its objects take more than {budget} bytes"
-                )));
-            }
+            left = spend(left, &file, budget)?;
             let full = [prefix.as_bytes(), name.as_bytes()].concat();
             let copy = to.create_file(&name, 0o600)?;
             if !copy_verified(&file, copy, &full, format, budget)? {
@@ -90,8 +85,8 @@ pub(super) fn take_loose(
     Ok(())
 }
 
-/// Opens all packs.
-pub(super) fn packs(theirs: &Dir) -> io::Result<Vec<File>> {
+/// Opens all packs, as far as `budget` bytes reach.
+pub(super) fn packs(theirs: &Dir, budget: u64) -> io::Result<Vec<File>> {
     let name = OsStr::new("pack");
     if theirs.kind(name)? != Some(Kind::Dir) {
         return Ok(Vec::new());
@@ -103,10 +98,20 @@ pub(super) fn packs(theirs: &Dir) -> io::Result<Vec<File>> {
     });
     names.sort();
     let mut files = Vec::new();
+    let mut left = budget;
     for name in names {
-        files.extend(dir.open_file(&name)?);
+        if let Some(file) = dir.open_file(&name)? {
+            left = spend(left, &file, budget)?;
+            files.push(file);
+        }
     }
     Ok(files)
+}
+
+/// What is left of the budget after a file.
+fn spend(left: u64, file: &File, budget: u64) -> io::Result<u64> {
+    let text = || io::Error::other(format!("the objects take more than {budget} bytes"));
+    left.checked_sub(file.metadata()?.len()).ok_or_else(text)
 }
 
 /// Copies an object while unpacking and hashing it; `false` when it is not what its name says.

@@ -85,17 +85,17 @@ impl Ours {
         let (store, ours) = (theirs.objects, self.finish.open()?);
         let path = self.workspace.path().join(".git/objects");
         let format = ObjectFormat::of(base_sha);
-        let (packs, exclude) = (theirs.exclude, self.finish.path().to_owned());
+        let (exclude, info) = (theirs.exclude, self.finish.path().join("info"));
         let packs = blocking("copying objects", move || {
-            write_new(&ours, "info", "exclude", &packs)
-                .map_err(|source| WorkspaceError::io("write", &exclude, source))?;
+            write_new(&ours, "info", "exclude", &exclude)
+                .map_err(|source| WorkspaceError::io("write", &info, source))?;
             let Some(store) = store else {
                 return Ok(Vec::new());
             };
             let failed = |source| WorkspaceError::io("copy", &path, source);
             let own = ours.sub(OsStr::new("objects")).map_err(failed)?;
             objects::take_loose(&store, &own, format, budget).map_err(failed)?;
-            objects::packs(&store).map_err(failed)
+            objects::packs(&store, budget).map_err(failed)
         })
         .await?;
         for pack in packs {

@@ -54,7 +54,8 @@ async fn submodules_and_large_files_are_noticed_and_not_fetched() {
         seed.join(".gitmodules"),
         "[submodule \"x\"]\n\tpath = x\n\turl = https://other.example.net/x.git\n\
          [submodule \"q\"]\n\tpath = q\n\turl = ../q.git\n\
-         [submodule \"e\"]\n\tpath = e\n\turl = file:///etc\n",
+         [submodule \"e\"]\n\tpath = e\n\turl = file:///etc\n\
+         [submodule \"c\"]\n\tpath = c\n\turl = ext::sh -c touch% ../canary\n",
     )
     .unwrap();
     fs::create_dir(seed.join("media")).unwrap();
@@ -485,4 +486,33 @@ async fn the_base_is_checked_as_an_argument() {
         matches!(error, WorkspaceError::CloneUnreadable { .. }),
         "{error}"
     );
+}
+
+#[tokio::test]
+async fn what_an_agent_may_leave_behind_is_bounded() {
+    let base = Scene::after("plain").await;
+    let small = |change: fn(&mut workspace_fs::GitLimits)| {
+        let mut settings = settings();
+        change(&mut settings.limits);
+        settings
+    };
+    for (settings, expected) in [
+        (
+            small(|limits| limits.max_object_bytes = 10),
+            "more than 10 bytes",
+        ),
+        (
+            small(|limits| limits.max_entries = 3),
+            "more than 3 entries",
+        ),
+        (small(|limits| limits.max_tree_bytes = 10), "too much space"),
+    ] {
+        let runner = GitRunner::find(settings).await.unwrap();
+        let inspected = runner
+            .inspect(&base.workspace, &base.base, Some(BRANCH), None)
+            .await;
+        let error = inspected.unwrap_err().to_string();
+        assert!(error.contains(expected), "{error}");
+        base.assert_unharmed();
+    }
 }

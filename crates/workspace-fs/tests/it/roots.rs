@@ -327,3 +327,22 @@ async fn files_are_read_inside_only() {
         assert_eq!(read(none, 100).await, None, "{none}");
     }
 }
+
+#[tokio::test]
+async fn a_process_left_behind_does_not_prevent_removal() {
+    let (_tmp, _base, roots) = local();
+    let workspace = made(&roots).await;
+    let dir = workspace.path().to_owned();
+    let writer = std::thread::spawn(move || {
+        for i in 0..200 {
+            let _gone = fs::write(dir.join(format!("late-{i}")), "");
+        }
+    });
+    // It may lose a few rounds, but not all.
+    let removed = roots.remove(workspace.path()).await;
+    writer.join().unwrap();
+    if removed.is_err() {
+        roots.remove(workspace.path()).await.unwrap();
+    }
+    assert!(!workspace.path().exists());
+}

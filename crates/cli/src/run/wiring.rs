@@ -18,8 +18,8 @@ use workspace_fs::{Area, WorkspaceRoots};
 
 /// Targets at once.
 const TARGETS_AT_ONCE: usize = 8;
-/// The automation id of a run by hand.
-const LOCAL: &str = "local";
+/// The automation id of a run without one, as the deployed scripts spell it.
+const NO_AUTOMATION: &str = "default";
 
 /// What all targets of a run share.
 pub(crate) struct Wiring<'a> {
@@ -306,12 +306,12 @@ fn run_id(environment: &Environment) -> String {
     environment
         .run_id
         .clone()
-        .unwrap_or_else(|| format!("{LOCAL}-{:012x}", fastrand::u64(..) >> 16))
+        .unwrap_or_else(|| format!("local-{:012x}", fastrand::u64(..) >> 16))
 }
 
-/// The id of the automation; `local` for a run by hand.
+/// The id of the automation; `default` for a run by hand.
 pub(crate) fn automation_id(environment: &Environment) -> String {
     environment
         .automation_id()
-        .unwrap_or_else(|| LOCAL.to_owned())
+        .unwrap_or_else(|| NO_AUTOMATION.to_owned())
 }

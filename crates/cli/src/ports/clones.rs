@@ -62,17 +62,22 @@ impl Clones for ClonesPort<'_> {
         })
     }
 
-    async fn inspect(&self, dir: &str, base_sha: &str) -> Result<Work, PushError> {
+    async fn inspect(
+        &self,
+        dir: &str,
+        base_sha: &str,
+        branch: &str,
+        url: &str,
+    ) -> Result<Work, PushError> {
         let workspace = self.workspace(dir).await?;
+        let remote = self.remote(url)?;
+        let branch = Some(branch).filter(|branch| !branch.is_empty());
         let work = self
             .git
-            .inspect(&workspace, base_sha, None, None)
+            .inspect(&workspace, base_sha, branch, Some(&remote))
             .await
             .map_err(|error| push_error(&error))?;
-        Ok(Work {
-            commits: work.commits(),
-            uncommitted: work.uncommitted(),
-        })
+        Ok(Work { commits: work.commits(), uncommitted: work.uncommitted() })
     }
 
     async fn push(&self, request: &PushRequest) -> Result<Pushed, PushError> {

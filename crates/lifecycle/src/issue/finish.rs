@@ -87,7 +87,7 @@ impl<F: IssueForge, G: Clones> IssuePolicy<'_, F, G> {
         };
         let work = match self.work(record).await {
             Ok(work) => work,
-            Err(error) => return error.into(),
+            Err(outcome) => return outcome,
         };
         if work.is_empty() {
             let url = world.agents().conversation_url(id);
@@ -123,15 +123,20 @@ impl<F: IssueForge, G: Clones> IssuePolicy<'_, F, G> {
         }
     }
 
-    async fn work(&self, record: &Record) -> Result<Work, PushError> {
+    async fn work(&self, record: &Record) -> Result<Work, Finish> {
         let dir = record.workspace_dir().unwrap_or_default();
         let base = record.text(Field::BaseSha).unwrap_or_default();
+        let branch = record.text(Field::Branch).unwrap_or_default();
         if dir.is_empty() || base.is_empty() {
-            return Err(PushError::Clone(
-                "its record names no clone or no base commit".into(),
-            ));
+            let error = PushError::Clone("its record names no clone or no base commit".into());
+            return Err(error.into());
         }
-        self.clones.inspect(dir, base).await
+        let project = self.forge.project().await.map_err(Finish::from)?;
+        let work = self
+            .clones
+            .inspect(dir, base, branch, &project.http_url)
+            .await;
+        work.map_err(Finish::from)
     }
 
     /// Pushes the work to its branch, or to a free one if somebody else's work is there. The
@@ -328,6 +333,7 @@ impl<F: IssueForge, G: Clones> IssuePolicy<'_, F, G> {
                     Err(Finish::NotYet(why)) if error.is_none() => return Finish::NotYet(why),
                     Err(_) => None,
                 },
+                Err(Finish::NotYet(why)) if error.is_none() => return Finish::NotYet(why),
                 _ => None,
             }
         } else {

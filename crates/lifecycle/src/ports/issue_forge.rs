@@ -256,8 +256,15 @@ pub trait Clones {
         request: &CloneRequest,
     ) -> impl Future<Output = Result<CloneFacts, PushError>>;
 
-    /// Reads what an agent left.
-    fn inspect(&self, dir: &str, base_sha: &str) -> impl Future<Output = Result<Work, PushError>>;
+    /// Reads what an agent left in the clone at `dir`: what `HEAD` names, else what `branch` names. From
+    /// `url` comes what the clone itself has lost.
+    fn inspect(
+        &self,
+        dir: &str,
+        base_sha: &str,
+        branch: &str,
+        url: &str,
+    ) -> impl Future<Output = Result<Work, PushError>>;
 
     /// Commits what was left, pushes one branch, never forced. The same work pushed before is
     /// success.

@@ -100,10 +100,10 @@ impl IssueForge for Link {
                     .git
                     .merge_requests
                     .iter()
-                    .filter(|opened| opened.request.source_branch == name);
+                    .filter(|opened| opened.source_branch == name);
                 let newest_first = of_branch.rev().map(|opened| MergeRequest {
                     sha: head.clone(),
-                    ..opened.request.clone()
+                    ..opened.clone()
                 });
                 newest_first.collect()
             },

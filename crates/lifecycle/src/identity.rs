@@ -60,8 +60,34 @@ mod tests {
         insta::assert_snapshot!(id, @"88cca966-d491-5284-af5f-c0cc9c836d60");
     }
 
+    /// Whoever takes over looks for these very bytes in what an earlier release has posted.
+    #[test]
+    fn marks_never_change() {
+        let acknowledgement = marker("42:label:123", Kind::Acknowledgement);
+        insta::assert_snapshot!(acknowledgement, @"<!-- openhands-automation task=42:label:123 kind=acknowledgement -->");
+        let result = marker("42:label:123", Kind::Result);
+        insta::assert_snapshot!(result, @"<!-- openhands-automation task=42:label:123 kind=result -->");
+    }
+
+    /// Tasks of one number never share an id, nor do numbers that begin alike.
+    #[test]
+    fn every_task_has_a_conversation_of_its_own() {
+        let mut ids = std::collections::HashSet::new();
+        for target in ["acme/widget", "acme/widget2", "acme2/widget"] {
+            for number in 1..30 {
+                for event in 1..30 {
+                    ids.insert(conversation_id("abc", target, &label_task(number, event)));
+                }
+            }
+        }
+        ids.insert(conversation_id("abc", "news", &day_task("2026-08-20")));
+        assert_eq!(ids.len(), 3 * 29 * 29 + 1);
+        assert!(ids.iter().all(|id| Uuid::parse_str(id).is_ok()));
+    }
+
     #[test]
     fn task_keys_are_read_back() {
+        assert_eq!(day_task("2026-08-20"), "news:2026-08-20");
         assert_eq!(parse_label_task(&label_task(42, 123)), Some((42, 123)));
         for wrong in [
             "42:label:",

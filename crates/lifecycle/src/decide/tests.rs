@@ -216,10 +216,14 @@ fn two_hours_are_counted_to_the_second() {
     let over = record(Status::Active, MAX_ACTIVE_SECONDS);
     assert_eq!(step(&almost, &running, false), "working");
     assert_eq!(step(&over, &running, false), "stop+expire");
-    let Step::Expire { after, .. } = decide(&over, &running, false, ME, NOW) else {
-        panic!("it expires");
-    };
-    assert_eq!(after, MAX_ACTIVE_SECONDS);
+    let step = decide(&over, &running, false, ME, NOW);
+    assert!(matches!(
+        step,
+        Step::Expire {
+            after: MAX_ACTIVE_SECONDS,
+            ..
+        }
+    ));
 }
 
 #[test]
@@ -281,11 +285,9 @@ fn a_record_without_a_moment_counts_as_very_old() {
 
 #[test]
 fn clocks_that_differ_a_little_make_nothing_old() {
-    assert_eq!(age(&record(Status::Active, -5.0 * MINUTE), NOW), 0.0);
-    assert_eq!(age(&record(Status::Active, 90.0), NOW), 90.0);
+    let aged = |seconds| Some(age(&record(Status::Active, seconds), NOW));
+    assert_eq!(aged(-5.0 * MINUTE), Some(0.0));
+    assert_eq!(aged(90.0), Some(90.0));
     // A moment days ahead is no clock that differs a little: it would never expire.
-    assert_eq!(
-        age(&record(Status::Active, -48.0 * HOUR), NOW),
-        f64::INFINITY
-    );
+    assert_eq!(aged(-48.0 * HOUR), Some(f64::INFINITY));
 }

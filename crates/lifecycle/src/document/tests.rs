@@ -86,7 +86,7 @@ fn null_counts_as_absent_and_is_kept() {
     let record = document.record("news:2026-08-20").unwrap();
     assert_eq!(record.workspace_dir(), None);
     assert_eq!(record.conversation_id(), None);
-    assert_eq!(record.last_activity(), 0.0);
+    assert_eq!(Some(record.last_activity()), Some(0.0));
     assert!(document.to_text().contains(r#""workspace_dir": null"#));
 }
 
@@ -125,7 +125,7 @@ fn numbers_are_read_however_they_were_written() {
     }
     let mut record = Record::default();
     record.set(Field::LastActivity, 1_787_044_320);
-    assert_eq!(record.last_activity(), 1_787_044_320.0);
+    assert_eq!(Some(record.last_activity()), Some(1_787_044_320.0));
 }
 
 #[test]

@@ -15,7 +15,6 @@ pub const MAX_DESCRIPTION_CHARS: usize = 60_000;
 const MAX_ERROR_CHARS: usize = 2000;
 const CUT: &str = "\n\n*The agent's text was long and has been cut here.*";
 const DRAFT: &str = "Draft: ";
-const DISCLOSURE: &str = "*Written by an AI agent; it may be wrong.*";
 
 /// The agent's words as plain text: no line is a quick action of the forge, nothing passes for a
 /// mark of ours.
@@ -93,7 +92,9 @@ pub(super) fn commit_message(record: &Record, iid: u64) -> String {
 pub(super) fn linked(task: &str, merge_request: &str, conversation_url: &str) -> String {
     let parts = Parts {
         task,
-        before: &format!("An AI agent has worked on this issue: {merge_request}"),
+        before: &format!(
+            "An AI agent has worked on this issue. Its merge request: {merge_request}"
+        ),
         answer: "",
         after: "",
         conversation_url,
@@ -112,7 +113,7 @@ pub(super) fn no_changes(task: &str, answer: &str, conversation_url: &str) -> St
             "An AI agent has looked at this issue and changed nothing. This is its answer."
         },
         answer,
-        after: "Remove and re-apply the label to have it look again.",
+        after: "Answer or edit the issue, then remove and re-apply the label to have it look again.",
         conversation_url,
     };
     parts.joined()
@@ -184,8 +185,13 @@ struct Parts<'a> {
 
 impl Parts<'_> {
     fn joined(&self) -> String {
+        let disclosure = if self.answer.trim().is_empty() {
+            "*Posted by the automation that runs the AI agent.*"
+        } else {
+            "*Written by an AI agent; it may be wrong.*"
+        };
         let closing = format!(
-            "---\n{DISCLOSURE} [Conversation]({})\n{}",
+            "---\n{disclosure} [Conversation]({})\n{}",
             self.conversation_url,
             identity::marker(self.task, Kind::Result)
         );

@@ -63,8 +63,13 @@ pub fn outcome(
              message.\n\n{text}"
         ),
     };
+    let disclosure = if text.is_empty() {
+        "*Posted by the automation that runs the AI agent.*"
+    } else {
+        "*Written by an AI agent; it may be wrong.*"
+    };
     let closing = format!(
-        "{RULE}*Written by an AI agent ([conversation]({conversation_url})); it may be wrong.*\n{}",
+        "{RULE}{disclosure} [Conversation]({conversation_url})\n{}",
         identity::marker(task, Kind::Result)
     );
     fitted(&said, &closing, MAX_COMMENT_CHARS)

@@ -56,7 +56,7 @@ pub struct ReviewSettings {
     pub review_drafts: bool,
     /// Base address of the API, for the agent.
     pub api_url: String,
-    /// Name of the secret that holds the token, for the agent.
+    /// Name of the secret that holds the token, for the agent; empty when it gets none.
     pub token_secret: String,
 }
 

@@ -50,6 +50,7 @@ pub fn prompt(facts: &PromptFacts<'_>) -> String {
     text.push_str(&left_out(facts));
     text.push_str(&about(facts));
     text.push_str(&workspace(facts));
+    text.push_str(&access(facts));
     text.push_str(&how_to_review(facts));
     text.push_str(&how_to_publish(facts));
     text.push_str(GROUND_RULES);
@@ -70,29 +71,25 @@ pub fn prompt(facts: &PromptFacts<'_>) -> String {
 }
 
 fn left_out(facts: &PromptFacts<'_>) -> String {
-    let mut lines = Vec::new();
+    let mut parts = Vec::new();
     if facts.details.body.chars().count() > MAX_DESCRIPTION_CHARS {
-        lines.push(format!(
-            "the description is cut after {MAX_DESCRIPTION_CHARS} characters (read the whole \
-             through the API)"
+        parts.push(format!(
+            "the description after {MAX_DESCRIPTION_CHARS} characters (the API gives the whole)"
         ));
     }
     if let Some(guide) = facts.guide.as_ref().filter(|guide| guide.cut) {
-        lines.push(format!(
-            "the review guide `{}` is cut after 32 KiB",
-            guide.path
-        ));
+        parts.push(format!("the review guide `{}` after 32 KiB", guide.path));
     }
     if !facts.checkout.skipped.is_empty() {
-        lines.push(format!(
-            "left out of the workspace: {}",
+        parts.push(format!(
+            "in the workspace {}",
             one_line(&facts.checkout.skipped)
         ));
     }
-    if lines.is_empty() {
+    if parts.is_empty() {
         return String::new();
     }
-    format!("Left out below: {}.\n\n", lines.join("; "))
+    format!("What is left out below: {}.\n\n", parts.join("; "))
 }
 
 fn about(facts: &PromptFacts<'_>) -> String {
@@ -158,6 +155,22 @@ fn workspace(facts: &PromptFacts<'_>) -> String {
     text
 }
 
+fn access(facts: &PromptFacts<'_>) -> String {
+    let secret = facts.settings.token_secret.as_str();
+    if secret.is_empty() {
+        return "## Access\n\nYou have no token: what the public API does not show you cannot \
+                read, and you cannot publish.\n\n"
+            .to_owned();
+    }
+    format!(
+        "## Access\n\n\
+         The token is the secret `{secret}`. A terminal command that contains `${secret}` has it as \
+         an environment variable; no other command does. Use it only for the API named below, as \
+         in `curl --header \"Authorization: Bearer ${secret}\" …`. Never print it, and never write \
+         it into a file or a message.\n\n"
+    )
+}
+
 fn how_to_review(facts: &PromptFacts<'_>) -> String {
     let api = format!(
         "{}/repos/{}/pulls/{}",
@@ -183,8 +196,8 @@ fn how_to_review(facts: &PromptFacts<'_>) -> String {
          2. Get the changed files with their patches: `GET {api}/files?per_page=100`, all pages \
          (follow the `Link` header). Every changed file counts; none is skipped because the list \
          is long. Where `patch` is missing (large or binary files), read the file in the \
-         workspace. The whole difference: `GET {api}` with `Accept: \
-         application/vnd.github.diff`.\n\
+         workspace. The whole difference, unless it is too large for the API: `GET {api}` with \
+         `Accept: application/vnd.github.diff`.\n\
          3. Read the changed code where it stands, with its callers and tests. Ground every \
          finding in code that you have read; name file and line. Do not report guesses.\n\
          4. Look for wrong behaviour, lost data, security, races, missing tests of what changed, \
@@ -197,14 +210,21 @@ fn how_to_publish(facts: &PromptFacts<'_>) -> String {
     let (repo, number) = (&facts.settings.repo, facts.details.pull.number);
     let head = &facts.details.pull.head_sha;
     let api = facts.settings.api_url.trim_end_matches('/');
-    let secret = &facts.settings.token_secret;
+    let verdict = "a verdict line (`Verdict: no objections`, `Verdict: minor findings` or \
+                   `Verdict: needs changes`)";
+    if facts.settings.token_secret.is_empty() {
+        return format!(
+            "## How to publish\n\n\
+             Publish nothing. Your final message is the whole review: each finding with file and \
+             line, and {verdict} at its end. It is posted for you, also when there is nothing to \
+             say.\n\n"
+        );
+    }
     format!(
         "## How to publish\n\n\
-         Publish exactly one review, through the API, even when there is nothing to say. The \
-         token is in the environment variable `{secret}` of a command that names it (use \
-         `\"${secret}\"`; never print it).\n\n\
-         `POST {api}/repos/{repo}/pulls/{number}/reviews` with `Authorization: Bearer`, `Accept: \
-         application/vnd.github+json`, and\n\n\
+         Publish exactly one review, through the API, even when there is nothing to say:\n\n\
+         `POST {api}/repos/{repo}/pulls/{number}/reviews` with `Accept: \
+         application/vnd.github+json` and\n\n\
          ```json\n\
          {{\"commit_id\": \"{head}\", \"event\": \"COMMENT\", \"body\": \"…\", \"comments\": \
          [{{\"path\": \"…\", \"line\": 1, \"side\": \"RIGHT\", \"body\": \"…\"}}]}}\n\
@@ -217,8 +237,7 @@ fn how_to_publish(facts: &PromptFacts<'_>) -> String {
          - If the positions are refused (422), publish once more without `comments`, with all \
          findings in `body`. Do not publish twice: if you are unsure whether the first call \
          worked, list the reviews and look.\n\
-         - `body` ends with a verdict line (`Verdict: no objections`, `Verdict: minor findings` \
-         or `Verdict: needs changes`) and then this line: `*This review was written by an AI \
+         - `body` ends with {verdict} and then this line: `*This review was written by an AI \
          agent; it may be wrong.*`\n\n\
          Post no other comments. Push nothing, edit nothing on the pull request, resolve and \
          dismiss nothing. When the review is published, finish with a short summary as your \

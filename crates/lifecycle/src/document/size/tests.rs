@@ -203,12 +203,9 @@ fn labels(n: u64) -> Vec<String> {
         "🚀🔥🐛💡📦🧪🔒📝",
         "ابتثجحخدذر",
     ];
-    let alphabet: Vec<char> = alphabets[(n % 5) as usize].chars().collect();
-    let label = |salt: u64| -> String {
-        (0..50)
-            .map(|i| alphabet[((n + salt + i) as usize) % alphabet.len()])
-            .collect()
-    };
+    let n = usize::try_from(n).unwrap();
+    let letters = alphabets[n % 5].chars().cycle();
+    let label = |skipped| letters.clone().skip(n % 7 + skipped).take(50).collect();
     vec![label(0), label(3), "openhands-review".into()]
 }
 
@@ -317,7 +314,7 @@ fn live_records_keep_room_for_their_end() {
         .set(Field::BaseSha, "0123456789012345678901234567890123456789")
         .set(Field::Branch, "openhands/issue-12345-11")
         .set(Field::CompletedAt, 1_787_044_320.331_256_4)
-        .set(Field::ExpiredAfter, 7213.433_125_64)
+        .set(Field::ExpiredAfter, 7_213.433_125)
         .set(Field::LeaseOwner, "550e8400-e29b-41d4-a716-446655440000")
         .set(Field::LeaseUntil, 1_787_044_320.331_256_4);
     document.put_record(&task(1), ended);
@@ -441,8 +438,8 @@ fn whatever_the_history_what_must_stay_stays() {
                 document.put_retry(&task(n), &retry);
             }
         }
-        let salt = random.u64(1..5);
-        let in_force = move |task: &str, _: &Record| task.len() as u64 % salt == 0;
+        let salt = random.usize(1..5);
+        let in_force = move |task: &str, _: &Record| task.len().is_multiple_of(salt);
         for budget in [60_000, 20_000, 9_000, 3_000, 500] {
             let _ = check(&mut document, budget, &in_force);
         }

@@ -7,6 +7,7 @@ use crate::config::IssueConfig;
 use crate::config::issue::TOKEN_SECRET;
 use crate::environment::Environment;
 use crate::ports::ClonesPort;
+use futures_util::future;
 use gitlab_adapter::{GitLab, ProjectPath};
 use http_client::Secret;
 use lifecycle::document::ISSUE;
@@ -22,20 +23,15 @@ pub(crate) async fn run(
     clock: RunClock,
 ) -> Result<RunReport, RunError> {
     let wiring = Wiring::new(Automation::Issue, &config.shared, given, clock).await?;
-    let token = wiring
-        .secret(TOKEN_SECRET, given.environment.gitlab_token.as_ref())
-        .await?;
+    let token = wiring.secret(TOKEN_SECRET, given.environment.gitlab_token.as_ref())?;
     let git = GitRunner::find(git_settings(given.environment))
         .await
         .map_err(|error| RunError::Setup(error.to_string()))?;
-    wiring
-        .phase(&format!("polling {} projects", config.projects.len()))
-        .await;
-    let reports = wiring
-        .poll_all(&config.projects, |index| {
-            poll_one(&wiring, config, &config.projects[index], &token, &git)
-        })
-        .await;
+    let phase = format!("polling {} projects", config.projects.len());
+    let polls = wiring.poll_all(&config.projects, |index| {
+        poll_one(&wiring, config, &config.projects[index], &token, &git)
+    });
+    let ((), reports) = future::join(wiring.phase(&phase), polls).await;
     Ok(wiring.report(reports))
 }
 

@@ -46,6 +46,15 @@ impl Automation {
         }
     }
 
+    /// Name of the secret that holds the token of its forge, if it has one.
+    pub fn token_secret(self) -> Option<&'static str> {
+        match self {
+            Self::News => None,
+            Self::Review => Some(config::review::TOKEN_SECRET),
+            Self::Issue => Some(config::issue::TOKEN_SECRET),
+        }
+    }
+
     /// The automation of that name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL

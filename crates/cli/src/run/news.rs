@@ -5,6 +5,7 @@ use super::{Automation, Given, RunError, RunReport};
 use crate::clock::RunClock;
 use crate::config::NewsConfig;
 use crate::ports::FeedsPort;
+use futures_util::future;
 use lifecycle::document::NEWS;
 use lifecycle::engine::{Parts, poll};
 use lifecycle::news::{Interests, NewsPolicy, TARGET};
@@ -35,8 +36,8 @@ pub(crate) async fn run(
         clock: &wiring.clock,
         journal: wiring.console,
     };
-    wiring.phase("reading feeds").await;
-    let report = poll(&wiring.run, &world, &policy).await;
+    let phase = wiring.phase("reading feeds");
+    let ((), report) = future::join(phase, poll(&wiring.run, &world, &policy)).await;
     let report = with_notes(report, &store, wiring.console);
     Ok(wiring.report(vec![report]))
 }

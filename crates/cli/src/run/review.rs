@@ -6,6 +6,7 @@ use crate::clock::RunClock;
 use crate::config::ReviewConfig;
 use crate::config::review::TOKEN_SECRET;
 use crate::ports::CheckoutsPort;
+use futures_util::future;
 use github_adapter::{GitHub, RepoName};
 use http_client::Secret;
 use lifecycle::document::REVIEW;
@@ -21,17 +22,12 @@ pub(crate) async fn run(
     clock: RunClock,
 ) -> Result<RunReport, RunError> {
     let wiring = Wiring::new(Automation::Review, &config.shared, given, clock).await?;
-    let token = wiring
-        .secret(TOKEN_SECRET, given.environment.github_token.as_ref())
-        .await?;
-    wiring
-        .phase(&format!("polling {} repositories", config.repos.len()))
-        .await;
-    let reports = wiring
-        .poll_all(&config.repos, |index| {
-            poll_one(&wiring, config, &config.repos[index], &token)
-        })
-        .await;
+    let token = wiring.secret(TOKEN_SECRET, given.environment.github_token.as_ref())?;
+    let phase = format!("polling {} repositories", config.repos.len());
+    let polls = wiring.poll_all(&config.repos, |index| {
+        poll_one(&wiring, config, &config.repos[index], &token)
+    });
+    let ((), reports) = future::join(wiring.phase(&phase), polls).await;
     Ok(wiring.report(reports))
 }
 

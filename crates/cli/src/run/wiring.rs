@@ -7,10 +7,11 @@ use crate::console::Console;
 use crate::environment::Environment;
 use crate::ports::{AgentsPort, WorkspacesPort};
 use agent_server::{AgentServer, Connection, ReportTarget, Reporter};
-use futures_util::{StreamExt as _, stream};
+use futures_util::{StreamExt as _, future, stream};
 use http_client::{Client, Policy, Secret, Url};
 use lifecycle::document::Schema;
 use lifecycle::engine::Run;
+use lifecycle::ports::AgentError;
 use lifecycle::report::TargetReport;
 use state_store::{Slot, StateStore, StoreEnv};
 use std::path::PathBuf;
@@ -31,8 +32,8 @@ pub(crate) struct Wiring<'a> {
     pub(crate) agents: AgentsPort,
     pub(crate) workspaces: WorkspacesPort,
     pub(crate) run: Run,
-    /// For the secrets that the agent server holds.
-    secrets_from: Option<AgentServer>,
+    /// What the agent server holds as the token of the forge.
+    token: Result<Option<Secret>, AgentError>,
     reporter: Reporter,
 }
 
@@ -56,7 +57,12 @@ impl<'a> Wiring<'a> {
         let secrets_from = connection
             .clone()
             .map(|connection| AgentServer::new(client.clone(), connection));
-        let web_url = web_url(shared, environment, secrets_from.as_ref()).await;
+        // What every run asks the agent server first is asked in one go.
+        let (web_url, token) = future::join(
+            web_url(shared, environment, secrets_from.as_ref()),
+            held(secrets_from.as_ref(), automation.token_secret()),
+        )
+        .await;
         let server = connection.map(|connection| {
             let console = given.console.clone();
             let connection = Connection {
@@ -88,21 +94,18 @@ impl<'a> Wiring<'a> {
             agents: AgentsPort::new(server, environment.is_sandbox()),
             workspaces: WorkspacesPort::new(roots),
             run,
-            secrets_from,
+            token,
             reporter,
         })
     }
 
-    /// The value of a secret: from the agent server by name, else the environment's.
-    pub(crate) async fn secret(
+    /// The token of the forge: from the agent server by name, else the environment's.
+    pub(crate) fn secret(
         &self,
         name: &str,
         from_environment: Option<&Secret>,
     ) -> Result<Secret, RunError> {
-        let held = match &self.secrets_from {
-            None => Ok(None),
-            Some(server) => server.secret(name).await,
-        };
+        let held = self.token.clone();
         let secret = match (held, from_environment) {
             (Ok(Some(secret)), _) => secret,
             (Ok(None), Some(secret)) => secret.clone(),
@@ -188,6 +191,17 @@ impl<'a> Wiring<'a> {
             report.status = "failed";
         }
         report
+    }
+}
+
+/// A secret of the agent server, if there is one to ask for.
+async fn held(
+    server: Option<&AgentServer>,
+    name: Option<&str>,
+) -> Result<Option<Secret>, AgentError> {
+    match (server, name) {
+        (Some(server), Some(name)) => server.secret(name).await,
+        _ => Ok(None),
     }
 }
 

@@ -3,7 +3,7 @@
 use http_client::{Secret, redact};
 use lifecycle::ports::Journal;
 use std::cell::RefCell;
-use std::io::{IsTerminal as _, Write as _};
+use std::io::{self, BufRead as _, IsTerminal as _, Write as _};
 use std::rc::Rc;
 
 /// Where the log goes.
@@ -63,12 +63,12 @@ impl Console {
 
     /// A line of the log.
     pub fn line(&self, text: &str) {
-        self.write(&format!("{}\n", self.clean(text)));
+        self.write(&format!("{}\n", harmless(&self.clean(text))));
     }
 
     /// A line that asks for attention.
     pub fn warning(&self, text: &str) {
-        let text = self.clean(text);
+        let text = harmless(&self.clean(text));
         if self.color {
             self.write(&format!("\x1b[33mwarning:\x1b[0m {text}\n"));
         } else {
@@ -78,7 +78,7 @@ impl Console {
 
     /// A line that says why it ends here.
     pub fn error(&self, text: &str) {
-        let text = self.clean(text);
+        let text = harmless(&self.clean(text));
         if self.color {
             self.write(&format!("\x1b[31merror:\x1b[0m {text}\n"));
         } else {
@@ -96,6 +96,19 @@ impl Console {
         let _ = writeln!(std::io::stdout().lock(), "{text}");
     }
 
+    /// Asks the person at the terminal and waits for a line.
+    ///
+    /// # Errors
+    /// When nothing can be written or read.
+    pub fn ask(&self, question: &str) -> io::Result<String> {
+        let mut errors = std::io::stderr().lock();
+        write!(errors, "{} ", self.clean(question))?;
+        errors.flush()?;
+        let mut answer = String::new();
+        std::io::stdin().lock().read_line(&mut answer)?;
+        Ok(answer.trim().to_owned())
+    }
+
     // A log that cannot be written must not stop the run.
     fn write(&self, text: &str) {
         let _ = match self.stream {
@@ -104,6 +117,21 @@ impl Console {
             Stream::Nowhere => Ok(()),
         };
     }
+}
+
+/// Text of strangers (titles, answers of servers) may hold line ends and terminal sequences: a line
+/// of the log stays one line and moves no cursor.
+fn harmless(text: &str) -> String {
+    text.chars()
+        .map(|c| if c.is_control() { ' ' } else { c })
+        .collect()
+}
+
+/// Text of several lines without anything that a terminal would obey.
+fn harmless_lines(text: &str) -> String {
+    text.chars()
+        .filter(|c| matches!(c, '\n' | '\t') || !c.is_control())
+        .collect()
 }
 
 fn place(target: &str, item: &str) -> String {
@@ -126,10 +154,21 @@ impl Journal for Console {
 
     fn digest(&self, period: &str, text: &str) {
         let rule = "-".repeat(24);
-        let text = self.clean(text);
+        let text = harmless_lines(&self.clean(text));
         self.write(&format!(
             "{rule} digest of {period} {rule}\n{text}\n{}\n",
             "-".repeat(69)
         ));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_stays_one_line_and_moves_no_cursor() {
+        assert_eq!(harmless("a\nb\x1b[2Jc\u{9b}31md\r"), "a b [2Jc 31md ");
+        assert_eq!(harmless_lines("a\n\tb\x1b[2Jc\r\n"), "a\n\tb[2Jc\n");
     }
 }

@@ -146,6 +146,28 @@ pub fn decide(record: &Record, seen: &Observation, sandbox: bool, run_id: &str, 
     }
 }
 
+/// Whether an ended task's conversation has stopped, now that it has been interrupted and looked at
+/// once more. What neither runs nor says "paused" after all that time counts as stopped: it never
+/// began, or waits for a person who will find it given up.
+pub(crate) fn stopped_by_interrupt(
+    record: &Record,
+    seen: &Observation,
+    sandbox: bool,
+    run_id: &str,
+    now: f64,
+) -> Option<Stopped> {
+    let is_idle = matches!(
+        seen,
+        Observation::Seen(Conversation::IdleFresh | Conversation::WaitingForConfirmation)
+    );
+    let long_given_up = age(record, now) >= MAX_ACTIVE_SECONDS + INTERRUPT_GRACE_SECONDS;
+    match decide(record, seen, sandbox, run_id, now) {
+        Step::Release(stopped) => Some(stopped),
+        Step::Interrupt if is_idle && long_given_up => Some(Stopped(())),
+        _ => None,
+    }
+}
+
 fn stalled(seen: &Observation, sandbox: bool, age: f64) -> Step {
     match seen {
         Observation::Seen(_) => Step::Adopt,
@@ -206,7 +228,6 @@ fn ended(record: &Record, seen: &Observation, sandbox: bool, age: f64) -> Step {
         return Step::Release(Stopped(()));
     }
     let given_up = record.status() == crate::document::Status::Expired || age >= MAX_ACTIVE_SECONDS;
-    let long_given_up = given_up && age >= MAX_ACTIVE_SECONDS + INTERRUPT_GRACE_SECONDS;
     match seen {
         Observation::Seen(conversation) => match conversation {
             Conversation::Finished
@@ -216,10 +237,6 @@ fn ended(record: &Record, seen: &Observation, sandbox: bool, age: f64) -> Step {
             // A person may resume what a person has paused; what we interrupted is over.
             Conversation::Paused if given_up => Step::Release(Stopped(())),
             Conversation::Paused => Step::Leave(Waiting::Paused),
-            // Interrupted long ago and not running: it says neither "paused" nor anything else.
-            Conversation::IdleFresh | Conversation::WaitingForConfirmation if long_given_up => {
-                Step::Release(Stopped(()))
-            }
             Conversation::IdleFresh
             | Conversation::WaitingForConfirmation
             | Conversation::Running

@@ -156,6 +156,15 @@ impl<X: World, P: Policy> Engine<'_, X, P> {
         failure: Option<&str>,
     ) -> Result<(), StoreError> {
         let now = self.now();
+        // The key goes before the record: should this run die in between, the record is found and
+        // dropped like any stalled claim, while a key alone would be found by nobody.
+        if claim.guarded
+            && !self
+                .delete_guard(&guards::claim(&claim.task, claim.attempt))
+                .await
+        {
+            return Ok(());
+        }
         let (task, owner) = (claim.task.clone(), self.run.run_id.clone());
         let failure = failure.map(str::to_owned);
         let attempts = claim.attempt + 1;
@@ -171,17 +180,15 @@ impl<X: World, P: Policy> Engine<'_, X, P> {
                 }
             }
         };
-        self.desk.apply(now, Rc::new(effect)).await?;
-        if claim.guarded {
-            self.delete_guard(&guards::claim(&claim.task, claim.attempt))
-                .await;
-        }
-        Ok(())
+        self.desk.apply(now, Rc::new(effect)).await.map(|_| ())
     }
 
-    pub(super) async fn delete_guard(&self, name: &str) {
-        if let Err(error) = self.desk.store().delete_guard(name).await {
+    /// Deletes a key and tells whether it is gone.
+    pub(super) async fn delete_guard(&self, name: &str) -> bool {
+        let deleted = self.desk.store().delete_guard(name).await;
+        if let Err(error) = &deleted {
             self.warn("", &format!("the key {name} could not be deleted: {error}"));
         }
+        deleted.is_ok()
     }
 }

@@ -16,6 +16,9 @@ use std::rc::Rc;
 /// More take-overs than this of one task mean that something kills every run.
 const MAX_TAKE_OVERS: u32 = 40;
 
+/// After a run that died over a task, this many keys above one's own are looked for.
+const KEYS_LEFT: u32 = 8;
+
 /// The right to finish a task. Made only by winning it; never copied.
 #[derive(Debug)]
 pub struct Lease {
@@ -23,6 +26,10 @@ pub struct Lease {
     until: f64,
     /// The number of the held key; `None` where no keys are needed.
     number: Option<u32>,
+    /// A run has died over this task: it may have left keys with higher numbers.
+    has_heirlooms: bool,
+    /// Whether all keys that had to go are gone.
+    is_clean: Cell<bool>,
 }
 
 impl Lease {
@@ -54,6 +61,8 @@ impl<X: World, P: Policy> Engine<'_, X, P> {
             task: task.to_owned(),
             until,
             number,
+            has_heirlooms: decided_on.get(Field::LeaseOwner).is_some(),
+            is_clean: Cell::new(true),
         };
         let won = Rc::new(Cell::new(false));
         let effect = {
@@ -98,12 +107,8 @@ impl<X: World, P: Policy> Engine<'_, X, P> {
             match self.desk.store().create_guard(&name, &content).await? {
                 Guard::NotNeeded => return Ok(Some(None)),
                 Guard::Created => return Ok(Some(Some(number))),
-                Guard::Exists(held) => {
-                    let until = held.get("until").and_then(Value::as_f64).unwrap_or(0.0);
-                    if until > now && until < now + 2.0 * LEASE_SECONDS {
-                        return Ok(None);
-                    }
-                }
+                Guard::Exists(held) if is_held(&held, now) => return Ok(None),
+                Guard::Exists(_) => {}
             }
         }
         self.warn(
@@ -113,8 +118,13 @@ impl<X: World, P: Policy> Engine<'_, X, P> {
         Ok(None)
     }
 
-    /// Gives a lease back. The record forgets it at the end of the poll.
+    /// Gives a lease back. The record forgets it at the end of the poll, unless a key is left: then a
+    /// later poll finds it by the record.
     pub(super) async fn release_lease(&self, lease: &Lease) {
+        self.delete_lease_keys(lease).await;
+        if !lease.is_clean.get() {
+            return;
+        }
         let (task, owner) = (lease.task.clone(), self.run.run_id.clone());
         self.desk.later(Rc::new(move |document: &mut Document| {
             let Some(mut record) = document.record(&task) else {
@@ -125,25 +135,64 @@ impl<X: World, P: Policy> Engine<'_, X, P> {
                 document.put_record(&task, record);
             }
         }));
-        self.delete_lease_keys(lease).await;
     }
 
     /// Lowest first: so whoever asks meanwhile wins the lowest key and is seen by all that follow.
+    /// What cannot be deleted keeps those above it, so that none is out of sight.
     async fn delete_lease_keys(&self, lease: &Lease) {
         let Some(highest) = lease.number else { return };
         for number in 0..=highest {
-            self.delete_guard(&guards::lease(&lease.task, number)).await;
+            if !self
+                .delete_key(lease, &guards::lease(&lease.task, number))
+                .await
+            {
+                return;
+            }
+        }
+        if lease.has_heirlooms {
+            self.delete_heirlooms(lease, highest).await;
         }
     }
 
-    /// Deletes the claim key of a task that has ended.
-    pub(super) async fn delete_claim_key(&self, lease: &Lease, record: &Record) {
-        if lease.number.is_some() {
-            let attempt = record.count(Field::Attempt).unwrap_or(0);
-            self.delete_guard(&guards::claim(&lease.task, attempt))
-                .await;
+    /// A run that died while it deleted its keys has left the higher ones.
+    async fn delete_heirlooms(&self, lease: &Lease, highest: u32) {
+        let now = self.now();
+        for number in highest + 1..=highest + KEYS_LEFT {
+            let name = guards::lease(&lease.task, number);
+            match self.desk.store().read_guard(&name).await {
+                Ok(Some(held)) if !is_held(&held, now) => {
+                    self.delete_key(lease, &name).await;
+                }
+                Ok(_) => {}
+                Err(_) => lease.is_clean.set(false),
+            }
         }
     }
+
+    async fn delete_key(&self, lease: &Lease, name: &str) -> bool {
+        let is_gone = self.delete_guard(name).await;
+        if !is_gone {
+            lease.is_clean.set(false);
+        }
+        is_gone
+    }
+
+    /// Deletes the claim key of a task that has ended or whose claim is dropped; tells whether it is
+    /// gone.
+    pub(super) async fn delete_claim_key(&self, lease: &Lease, record: &Record) -> bool {
+        if lease.number.is_none() {
+            return true;
+        }
+        let attempt = record.count(Field::Attempt).unwrap_or(0);
+        self.delete_key(lease, &guards::claim(&lease.task, attempt))
+            .await
+    }
+}
+
+/// Whether a lease's key still is somebody's.
+fn is_held(held: &Value, now: f64) -> bool {
+    let until = held.get("until").and_then(Value::as_f64).unwrap_or(0.0);
+    until > now && until < now + 2.0 * LEASE_SECONDS
 }
 
 fn without_lease(mut record: Record) -> Record {

@@ -3,7 +3,7 @@
 use super::desk::Room;
 use super::poll::Watched;
 use super::{Engine, Lease, World};
-use crate::decide::{Ending, Step, Stopped, Waiting, decide};
+use crate::decide::{Ending, Step, Stopped, Waiting, decide, stopped_by_interrupt};
 use crate::document::{Document, Field, Record, Retry, Status};
 use crate::error::TargetError;
 use crate::policy::{Finish, Finishing, Policy};
@@ -147,6 +147,10 @@ impl<X: World, P: Policy> Engine<'_, X, P> {
             );
             return Ok(());
         }
+        // The key goes first: without its record nobody would ever look for it.
+        if !self.delete_claim_key(lease, &one.record).await {
+            return Ok(());
+        }
         let now = self.now();
         let task = one.task.clone();
         let owner = self.run.run_id.clone();
@@ -163,7 +167,6 @@ impl<X: World, P: Policy> Engine<'_, X, P> {
             }
         };
         self.desk.apply(now, Rc::new(effect)).await?;
-        self.delete_claim_key(lease, &one.record).await;
         self.note(
             &one.task,
             "the run that claimed it died before its conversation: released",
@@ -205,8 +208,12 @@ impl<X: World, P: Policy> Engine<'_, X, P> {
             return Ok(());
         }
         let seen = self.look_again(&id).await;
-        self.release_if_stopped(&one.task, &one.record, &seen, lease)
-            .await;
+        let sandbox = self.world.agents().is_sandbox();
+        let run_id = self.run.run_id.as_str();
+        if let Some(stopped) = stopped_by_interrupt(&one.record, &seen, sandbox, run_id, self.now())
+        {
+            self.release(&one.task, &one.record, lease, &stopped).await;
+        }
         Ok(())
     }
 
@@ -334,7 +341,9 @@ impl<X: World, P: Policy> Engine<'_, X, P> {
         let sandbox = self.world.agents().is_sandbox();
         match decide(record, seen, sandbox, &self.run.run_id, self.now()) {
             Step::Release(stopped) => self.release(task, record, lease, &stopped).await,
-            Step::Tidy | Step::Rest => self.delete_claim_key(lease, record).await,
+            Step::Tidy | Step::Rest => {
+                self.delete_claim_key(lease, record).await;
+            }
             _ => {}
         }
     }

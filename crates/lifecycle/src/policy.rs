@@ -183,6 +183,15 @@ pub struct Finishing<'a> {
     pub attempts: u64,
 }
 
+/// When a label was applied, seconds since the epoch by the forge's own clock: whatever was posted,
+/// published or opened for it is younger. Our own clock may have been wrong, and set since.
+pub(crate) fn triggered_at(record: &Record) -> f64 {
+    record
+        .text(Field::LabelEventCreatedAt)
+        .and_then(crate::moment::parse_rfc3339)
+        .unwrap_or_else(|| record.last_activity() - crate::decide::STALLED_CLAIM_SECONDS)
+}
+
 /// Forgets failed attempts of triggers that are no longer in force.
 pub(crate) fn forget_retries(in_force: HashSet<String>) -> Effect {
     Rc::new(move |document: &mut Document| {

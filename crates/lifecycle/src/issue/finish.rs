@@ -6,7 +6,7 @@ use crate::document::{Document, Field, Record, Status};
 use crate::engine::World;
 use crate::identity::{self, Kind};
 use crate::moment;
-use crate::policy::{Finish, Finishing};
+use crate::policy::{Finish, Finishing, triggered_at};
 use crate::ports::{
     Agents, Clock, Clones, ForgeError, IssueForge, MergeRequest, MergeRequestDraft, PushError,
     PushRequest, Pushed, Store, Work,
@@ -386,7 +386,7 @@ impl<F: IssueForge, G: Clones> IssuePolicy<'_, F, G> {
         body: &str,
     ) -> Result<(), ForgeError> {
         let mark = identity::marker(finishing.task, Kind::Result);
-        let since = finishing.record.last_activity() - crate::decide::STALLED_CLAIM_SECONDS;
+        let since = triggered_at(finishing.record);
         if self.forge.find_note(iid, &mark, since).await?.is_some() {
             return Ok(());
         }
@@ -402,12 +402,4 @@ impl<F: IssueForge, G: Clones> IssuePolicy<'_, F, G> {
 
 fn ended_at<X: World>(world: &X) -> Vec<(Field, Value)> {
     vec![(Field::CompletedAt, world.clock().now().into())]
-}
-
-/// When the label was applied, seconds since the epoch.
-fn triggered_at(record: &Record) -> f64 {
-    record
-        .text(Field::LabelEventCreatedAt)
-        .and_then(moment::parse_rfc3339)
-        .unwrap_or_else(|| record.last_activity())
 }

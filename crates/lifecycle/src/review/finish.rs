@@ -5,12 +5,9 @@ use crate::decide::Ending;
 use crate::document::{Field, Status};
 use crate::engine::World;
 use crate::identity::Kind;
-use crate::policy::{Finish, Finishing};
+use crate::policy::{Finish, Finishing, triggered_at};
 use crate::ports::{Agents, Checkouts, Clock, ReviewForge};
 use serde_json::Value;
-
-/// The agent may have published in the very second of its start, by a clock that differs from ours.
-const CLOCK_SKEW_SECONDS: f64 = 60.0;
 
 impl<F: ReviewForge, C: Checkouts> ReviewPolicy<'_, F, C> {
     pub(super) async fn collect<X: World>(&self, world: &X, finishing: &Finishing<'_>) -> Finish {
@@ -41,7 +38,7 @@ impl<F: ReviewForge, C: Checkouts> ReviewPolicy<'_, F, C> {
         if finishing.ending == Ending::Overtaken {
             return Finish::NotYet(String::new());
         }
-        let since = record.last_activity() - CLOCK_SKEW_SECONDS;
+        let since = triggered_at(record);
         match self.forge.published_review(number, head, since).await {
             Ok(Some(review)) => {
                 return closed(

@@ -17,7 +17,9 @@ use crate::document::{Document, Field, REVIEW, Record, Schema};
 use crate::engine::{Claim, World};
 use crate::error::TargetError;
 use crate::identity::{self, Kind};
-use crate::policy::{Discovery, Finish, Finishing, Policy, Prepared, SetupError, Trigger};
+use crate::policy::{
+    Discovery, Finish, Finishing, Policy, Prepared, SetupError, Trigger, triggered_at,
+};
 use crate::ports::{
     Agents, CheckoutError, Checkouts, Clock, ForgeError, Listing, Pull, PullDetails, ReviewForge,
     Workspaces,
@@ -301,8 +303,7 @@ impl<F: ReviewForge, C: Checkouts> ReviewPolicy<'_, F, C> {
         body: &str,
     ) -> Result<(), ForgeError> {
         let marker = identity::marker(task, kind);
-        // The claim is older than the last activity by the time that setting up took.
-        let since = record.last_activity() - crate::decide::STALLED_CLAIM_SECONDS;
+        let since = triggered_at(record);
         if self
             .forge
             .find_comment(number, &marker, since)

@@ -152,7 +152,7 @@ impl Program for News {
     async fn run(given: &Given<'_>) -> Result<RunReport, RunError> {
         let config = load_config::<NewsConfig>(given)?.config;
         let clock = clock(&config.shared, given);
-        in_time(clock, news::run(&config, given, clock)).await
+        in_time(clock, Box::pin(news::run(&config, given, clock))).await
     }
 }
 
@@ -162,7 +162,7 @@ impl Program for Review {
     async fn run(given: &Given<'_>) -> Result<RunReport, RunError> {
         let config = load_config::<ReviewConfig>(given)?.config;
         let clock = clock(&config.shared, given);
-        in_time(clock, review::run(&config, given, clock)).await
+        in_time(clock, Box::pin(review::run(&config, given, clock))).await
     }
 }
 
@@ -172,7 +172,7 @@ impl Program for Issue {
     async fn run(given: &Given<'_>) -> Result<RunReport, RunError> {
         let config = load_config::<IssueConfig>(given)?.config;
         let clock = clock(&config.shared, given);
-        in_time(clock, issue::run(&config, given, clock)).await
+        in_time(clock, Box::pin(issue::run(&config, given, clock))).await
     }
 }
 

@@ -29,8 +29,8 @@ impl Console {
     /// A log that goes to `stream`, in colour where that is a terminal and nobody minds.
     pub fn new(stream: Stream, no_color: bool) -> Self {
         let terminal = match stream {
-            Stream::Stdout => std::io::stdout().is_terminal(),
-            Stream::Stderr => std::io::stderr().is_terminal(),
+            Stream::Stdout => io::stdout().is_terminal(),
+            Stream::Stderr => io::stderr().is_terminal(),
             Stream::Nowhere => false,
         };
         Self {
@@ -88,12 +88,12 @@ impl Console {
 
     /// Output for programs, or text that is the result itself: always on standard output.
     pub fn output(&self, text: &str) {
-        let _ = writeln!(std::io::stdout().lock(), "{}", self.clean(text));
+        let _ = writeln!(io::stdout().lock(), "{}", self.clean(text));
     }
 
     /// Output that is somebody's data and is passed on byte for byte, such as a document or a feed.
     pub fn verbatim(&self, text: &str) {
-        let _ = writeln!(std::io::stdout().lock(), "{text}");
+        let _ = writeln!(io::stdout().lock(), "{text}");
     }
 
     /// Asks the person at the terminal and waits for a line.
@@ -101,19 +101,19 @@ impl Console {
     /// # Errors
     /// When nothing can be written or read.
     pub fn ask(&self, question: &str) -> io::Result<String> {
-        let mut errors = std::io::stderr().lock();
+        let mut errors = io::stderr().lock();
         write!(errors, "{} ", self.clean(question))?;
         errors.flush()?;
         let mut answer = String::new();
-        std::io::stdin().lock().read_line(&mut answer)?;
+        io::stdin().lock().read_line(&mut answer)?;
         Ok(answer.trim().to_owned())
     }
 
     // A log that cannot be written must not stop the run.
     fn write(&self, text: &str) {
         let _ = match self.stream {
-            Stream::Stdout => std::io::stdout().lock().write_all(text.as_bytes()),
-            Stream::Stderr => std::io::stderr().lock().write_all(text.as_bytes()),
+            Stream::Stdout => io::stdout().lock().write_all(text.as_bytes()),
+            Stream::Stderr => io::stderr().lock().write_all(text.as_bytes()),
             Stream::Nowhere => Ok(()),
         };
     }
@@ -139,6 +139,8 @@ fn place(target: &str, item: &str) -> String {
         (true, true) => String::new(),
         (false, true) => format!("{target}: "),
         (true, false) => format!("{item}: "),
+        // The news say `news:DAY` themselves.
+        (false, false) if item.starts_with(target) => format!("{item}: "),
         (false, false) => format!("{target} {item}: "),
     }
 }

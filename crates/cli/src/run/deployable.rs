@@ -5,7 +5,7 @@ use super::{Automation, Ended, Given, Options, Program};
 use crate::console::{Console, Stream};
 use crate::environment::Environment;
 use agent_server::{Delivery, Outcome, Reporter, last_words};
-use clap::Parser;
+use clap::{CommandFactory as _, FromArgMatches as _, Parser};
 use http_client::{Client, Policy};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -17,12 +17,15 @@ const LAST_WORDS: Duration = Duration::from_secs(15);
 /// The callback was sent, so a panic that follows has nothing to add.
 static REPORTED: AtomicBool = AtomicBool::new(false);
 
-/// Runs once and ends. Exit code: 0 done, 1 every target failed, 2 usage or configuration,
-/// 3 some targets failed and --strict was given.
+const EXIT_CODES: &str = "Runs once and ends: a scheduler starts it every few minutes.
+
+Exit code: 0 done, 1 every target failed, 2 usage or configuration, 3 some targets
+failed and --strict was given";
+
 #[derive(Debug, Parser)]
-#[command(version)]
+#[command(version, after_help = EXIT_CODES)]
 struct Arguments {
-    /// Configuration (JSON). Without it: `$AUTOMATION_CONFIG`, else config.json beside the executable,
+    /// Configuration (JSON); without it the file that `AUTOMATION_CONFIG` names, else config.json beside the executable,
     /// else in the working directory, else the defaults
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
@@ -48,7 +51,13 @@ pub(crate) fn moment(text: &str) -> Result<f64, String> {
 /// `main` of a deployable binary.
 pub fn deployable<P: Program>() -> ExitCode {
     let environment = Environment::of_process();
-    let arguments = match Arguments::try_parse() {
+    let command = Arguments::command()
+        .name(P::AUTOMATION.name())
+        .about(P::AUTOMATION.about());
+    let parsed = command
+        .try_get_matches()
+        .and_then(|matches| Arguments::from_arg_matches(&matches));
+    let arguments = match parsed {
         Ok(arguments) => arguments,
         Err(error) => {
             let _ = error.print();

@@ -55,6 +55,17 @@ impl Automation {
         }
     }
 
+    /// What it does, in one line.
+    pub fn about(self) -> &'static str {
+        match self {
+            Self::News => "Turns public feeds into one short digest a day",
+            Self::Review => {
+                "Turns a label on a pull request into one published review of its commit"
+            }
+            Self::Issue => "Turns a label on an issue into a merge request",
+        }
+    }
+
     /// The automation of that name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL

@@ -10,6 +10,7 @@
 //! ```
 
 pub mod clock;
+pub mod commands;
 pub mod config;
 pub mod console;
 pub mod environment;

@@ -48,6 +48,13 @@ impl Claim {
     }
 }
 
+/// Whether a directory is that of another task than `task`.
+pub(super) fn is_workspace(document: &Document, task: &str, dir: &str) -> bool {
+    document
+        .records()
+        .any(|(other, record)| other != task && record.workspace_dir() == Some(dir))
+}
+
 impl<X: World, P: Policy> Engine<'_, X, P> {
     /// Claims a trigger, or says why not.
     pub(super) async fn claim(
@@ -90,10 +97,14 @@ impl<X: World, P: Policy> Engine<'_, X, P> {
         let won = Rc::new(Cell::new(false));
         let effect = {
             let (won, task, record) = (won.clone(), task.to_owned(), record.clone());
+            let dir = dir.to_owned();
             move |document: &mut Document| {
                 let present = document.record(&task);
-                won.set(present.as_ref().is_none_or(|present| *present == record));
-                if present.is_none() {
+                // Two polls may have chosen one directory for two tasks on the same commit.
+                let is_taken = present.is_none() && is_workspace(document, &task, &dir);
+                let wins = present.as_ref().is_none_or(|present| *present == record);
+                won.set(wins && !is_taken);
+                if present.is_none() && !is_taken {
                     document.put_record(&task, record.clone());
                 }
             }

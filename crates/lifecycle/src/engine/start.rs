@@ -1,5 +1,6 @@
 //! Starting new work: select, confirm, claim, prepare, start, acknowledge, record.
 
+use super::claim::is_workspace;
 use super::{Claim, Engine, World};
 use crate::decide::Stopped;
 use crate::document::{Document, Field, Retry, Status};
@@ -104,13 +105,8 @@ impl<X: World, P: Policy> Engine<'_, X, P> {
         }
         let parts: Vec<&str> = trigger.workspace.iter().map(String::as_str).collect();
         let mut dir = self.world.workspaces().path_of(&parts);
-        let taken = |dir: &str| {
-            document
-                .records()
-                .any(|(task, record)| task != trigger.task && record.workspace_dir() == Some(dir))
-        };
         let mut workspace = trigger.workspace.clone();
-        if taken(&dir) {
+        if is_workspace(&document, &trigger.task, &dir) {
             // An earlier task on the same commit still has its workspace there.
             if let Some(last) = workspace.last_mut() {
                 *last = format!("{last}-{}", trigger.order.1);

@@ -16,9 +16,6 @@ use std::rc::Rc;
 /// More take-overs than this of one task mean that something kills every run.
 const MAX_TAKE_OVERS: u32 = 40;
 
-/// After a run that died over a task, this many keys above one's own are looked for.
-const KEYS_LEFT: u32 = 8;
-
 /// The right to finish a task. Made only by winning it; never copied.
 #[derive(Debug)]
 pub struct Lease {
@@ -26,8 +23,6 @@ pub struct Lease {
     until: f64,
     /// The number of the held key; `None` where no keys are needed.
     number: Option<u32>,
-    /// A run has died over this task: it may have left keys with higher numbers.
-    has_heirlooms: bool,
     /// Whether all keys that had to go are gone.
     is_clean: Cell<bool>,
 }
@@ -61,7 +56,6 @@ impl<X: World, P: Policy> Engine<'_, X, P> {
             task: task.to_owned(),
             until,
             number,
-            has_heirlooms: decided_on.get(Field::LeaseOwner).is_some(),
             is_clean: Cell::new(true),
         };
         let won = Rc::new(Cell::new(false));
@@ -122,18 +116,23 @@ impl<X: World, P: Policy> Engine<'_, X, P> {
     /// later poll finds it by the record.
     pub(super) async fn release_lease(&self, lease: &Lease) {
         self.delete_lease_keys(lease).await;
-        if !lease.is_clean.get() {
-            return;
-        }
         let (task, owner) = (lease.task.clone(), self.run.run_id.clone());
+        let (is_clean, until) = (lease.is_clean.get(), lease.until);
         self.desk.later(Rc::new(move |document: &mut Document| {
             let Some(mut record) = document.record(&task) else {
                 return;
             };
-            if record.text(Field::LeaseOwner) == Some(owner.as_str()) {
+            let is_ours = record
+                .text(Field::LeaseOwner)
+                .is_none_or(|named| named == owner);
+            if is_ours && is_clean {
                 record.unset(Field::LeaseOwner).unset(Field::LeaseUntil);
-                document.put_record(&task, record);
+            } else if is_ours {
+                record
+                    .set(Field::LeaseOwner, owner.as_str())
+                    .set(Field::LeaseUntil, until);
             }
+            document.put_record(&task, record);
         }));
     }
 
@@ -147,24 +146,6 @@ impl<X: World, P: Policy> Engine<'_, X, P> {
                 .await
             {
                 return;
-            }
-        }
-        if lease.has_heirlooms {
-            self.delete_heirlooms(lease, highest).await;
-        }
-    }
-
-    /// A run that died while it deleted its keys has left the higher ones.
-    async fn delete_heirlooms(&self, lease: &Lease, highest: u32) {
-        let now = self.now();
-        for number in highest + 1..=highest + KEYS_LEFT {
-            let name = guards::lease(&lease.task, number);
-            match self.desk.store().read_guard(&name).await {
-                Ok(Some(held)) if !is_held(&held, now) => {
-                    self.delete_key(lease, &name).await;
-                }
-                Ok(_) => {}
-                Err(_) => lease.is_clean.set(false),
             }
         }
     }

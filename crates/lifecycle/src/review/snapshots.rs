@@ -14,6 +14,9 @@ const CLOCK_SKEW_SECONDS: f64 = 120.0;
 /// Names the newest label event in a snapshot: proof that the events were looked at when it was
 /// written. An addition of ours; a snapshot of the deployed scripts has none.
 const LABEL_EVENT_ID: &str = "label_event_id";
+/// When the pull request had last changed when its label events were looked at, as the forge wrote
+/// it: our own clock may be wrong by hours. An addition of ours as well.
+const UPDATED_AT: &str = "updated_at";
 
 /// What this poll knows of the label events of a pull request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,7 +43,10 @@ pub(super) fn event_unless_changed(
     let labelled = snapshot.get("label_present")?.as_bool()?;
     let looked = snapshot.get("last_seen")?.as_f64()?;
     let updated = moment::parse_rfc3339(&pull.updated_at)?;
-    let unchanged = labelled && looked <= now && updated < looked - CLOCK_SKEW_SECONDS;
+    // A change within the same second shows by our clock only, any other by the forge's.
+    let same = snapshot.get(UPDATED_AT)?.as_str()? == pull.updated_at;
+    let settled = looked <= now && updated < looked - CLOCK_SKEW_SECONDS;
+    let unchanged = labelled && same && settled;
     unchanged.then(|| snapshot.get(LABEL_EVENT_ID)?.as_u64())?
 }
 
@@ -63,6 +69,7 @@ pub(super) fn effect(pulls: &[Pull], label: &str, known: &HashMap<u64, Known>, n
             let known = known.get(&pull.number).copied();
             if let Some(Known::Looked(event)) = known {
                 snapshot[LABEL_EVENT_ID] = event.into();
+                snapshot[UPDATED_AT] = pull.updated_at.as_str().into();
             }
             (pull.number.to_string(), snapshot, known)
         })

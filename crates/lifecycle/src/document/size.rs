@@ -156,7 +156,8 @@ impl Scale {
     }
 }
 
-/// Drops snapshots, those seen longest ago first, until the document fits.
+/// Drops snapshots, the newest first, until the document fits: so those that were there before
+/// stay, and a full document is not written anew by every poll.
 fn drop_snapshots(document: &mut Document, scale: &mut Scale, labelled: bool) {
     let Some(Value::Object(snapshots)) = document.fields.get_mut("prs") else {
         return;
@@ -174,7 +175,7 @@ fn drop_snapshots(document: &mut Document, scale: &mut Scale, labelled: bool) {
             (seen, number.clone())
         })
         .collect();
-    candidates.sort_by(|a, b| a.0.total_cmp(&b.0));
+    candidates.sort_by(|a, b| b.0.total_cmp(&a.0));
     for (_, number) in candidates {
         if scale.fits() {
             return;

@@ -101,9 +101,8 @@ impl<F: ReviewForge, C: Checkouts> ReviewPolicy<'_, F, C> {
                 }
             }
         }
-        discovery
-            .effects
-            .push(snapshots::effect(&listing.items, label, &looked_at, now));
+        let snapshots = snapshots::effect(document, &listing.items, label, &looked_at, now);
+        discovery.effects.push(snapshots);
         discovery.effects.push(forget_retries(in_force.clone()));
         discovery.in_force = Some(in_force);
         Ok(discovery)

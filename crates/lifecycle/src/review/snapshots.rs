@@ -53,12 +53,21 @@ pub(super) fn event_unless_changed(
 /// Writes the snapshots of all open pull requests; those of others go.
 ///
 /// A snapshot is written anew only when it says something new, so that an unchanged repository
-/// costs no write.
-pub(super) fn effect(pulls: &[Pull], label: &str, known: &HashMap<u64, Known>, now: f64) -> Effect {
+/// costs no write. One that had to go for want of room meanwhile comes back as it was in
+/// `document`, the one that was looked at: so the effect is the same however often it is applied.
+pub(super) fn effect(
+    document: &Document,
+    pulls: &[Pull],
+    label: &str,
+    known: &HashMap<u64, Known>,
+    now: f64,
+) -> Effect {
     let label = label.to_lowercase();
+    let found = snapshots(document);
     let fresh: Vec<(String, Value, Option<Known>)> = pulls
         .iter()
         .map(|pull| {
+            let number = pull.number.to_string();
             let present = pull.labels.iter().any(|l| l.to_lowercase() == label);
             let mut snapshot = json!({
                 "head_sha": pull.head_sha,
@@ -70,16 +79,14 @@ pub(super) fn effect(pulls: &[Pull], label: &str, known: &HashMap<u64, Known>, n
             if let Some(Known::Looked(event)) = known {
                 snapshot[LABEL_EVENT_ID] = event.into();
                 snapshot[UPDATED_AT] = pull.updated_at.as_str().into();
+            } else if let Some(before) = found.get(&number).filter(|old| same(old, &snapshot)) {
+                snapshot = before.clone();
             }
-            (pull.number.to_string(), snapshot, known)
+            (number, snapshot, known)
         })
         .collect();
     Rc::new(move |document: &mut Document| {
-        let old = document
-            .get("prs")
-            .and_then(Value::as_object)
-            .cloned()
-            .unwrap_or_default();
+        let old = snapshots(document);
         let mut new = Map::new();
         for (number, snapshot, known) in &fresh {
             let before = old.get(number);
@@ -99,6 +106,11 @@ pub(super) fn effect(pulls: &[Pull], label: &str, known: &HashMap<u64, Known>, n
         }
         document.set("prs", new);
     })
+}
+
+fn snapshots(document: &Document) -> Map<String, Value> {
+    let all = document.get("prs").and_then(Value::as_object);
+    all.cloned().unwrap_or_default()
 }
 
 fn same(a: &Value, b: &Value) -> bool {

@@ -1,0 +1,4 @@
+//! See `fuzz_targets::texts`.
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|data: &[u8]| fuzz_targets::texts::target(data));

@@ -84,7 +84,7 @@ impl<X: World, P: Policy> Engine<'_, X, P> {
         }
         let name = guards::claim(task, attempt);
         let content = json!({"run_id": self.run.run_id, "record": record.to_value()});
-        let guarded = match self.desk.store().create_guard(&name, &content).await {
+        let guarded = match self.create_guard(&name, &content).await {
             Ok(Guard::Created) => true,
             Ok(Guard::NotNeeded) => false,
             Ok(Guard::Exists(held)) => {
@@ -192,6 +192,21 @@ impl<X: World, P: Policy> Engine<'_, X, P> {
             }
         };
         self.desk.apply(now, Rc::new(effect)).await.map(|_| ())
+    }
+
+    /// Creates a key, if need be at the cost of what the document remembers of the past.
+    pub(super) async fn create_guard(
+        &self,
+        name: &str,
+        content: &Value,
+    ) -> Result<Guard, StoreError> {
+        let store = self.desk.store();
+        match store.create_guard(name, content).await {
+            Err(StoreError::TooLarge { .. }) if self.desk.make_room(self.now()).await? => {
+                store.create_guard(name, content).await
+            }
+            other => other,
+        }
     }
 
     /// Deletes a key and tells whether it is gone.

@@ -115,6 +115,35 @@ impl<'a, S: Store> Desk<'a, S> {
         self.transact(now, &effects, tidy, Need::Must).await
     }
 
+    /// Makes the document smaller, so that there is room for a key beside it on services that limit
+    /// all keys together. Tells whether that gave any.
+    pub(crate) async fn make_room(&self, now: f64) -> Result<bool, StoreError> {
+        let before = size::wire_size(&self.current.borrow().to_value());
+        self.lower_budget();
+        let budget = self.budget.get();
+        let in_force = |task: &str, record: &Record| self.in_force(task, record);
+        let mut change = |document: &mut Document| {
+            let before = document.clone();
+            // As small as it gets is small enough: nothing is added to it.
+            let _ = size::fit(document, budget, &in_force);
+            if *document == before {
+                return Change::Keep;
+            }
+            document.set("updated_at", now);
+            Change::Write
+        };
+        let document = self.store.update(&mut change).await?;
+        let after = size::wire_size(&document.to_value());
+        self.current.replace(document);
+        Ok(after < before)
+    }
+
+    fn lower_budget(&self) {
+        let used = size::wire_size(&self.current.borrow().to_value());
+        self.budget
+            .set(self.budget.get().min(used.max(1024)) / 4 * 3);
+    }
+
     /// Bytes that the document may take.
     pub(crate) fn store_budget(&self) -> usize {
         self.budget.get()
@@ -184,9 +213,7 @@ impl<'a, S: Store> Desk<'a, S> {
                 }
                 // The service counts differently than we do, or others fill its room.
                 Err(StoreError::TooLarge { .. }) if attempt < SHRINK_ATTEMPTS => {
-                    let used = size::wire_size(&self.current.borrow().to_value());
-                    self.budget
-                        .set(self.budget.get().min(used.max(1024)) / 4 * 3);
+                    self.lower_budget();
                 }
                 Err(StoreError::TooLarge { .. }) => return Ok(Room::None),
                 Err(error) => return Err(error),

@@ -8,7 +8,7 @@ use super::{Engine, World, guards};
 use crate::decide::{LEASE_SECONDS, leased_to_other};
 use crate::document::{Document, Field, Record};
 use crate::policy::Policy;
-use crate::ports::{Guard, Store, StoreError};
+use crate::ports::{Guard, StoreError};
 use serde_json::{Value, json};
 use std::cell::Cell;
 use std::rc::Rc;
@@ -98,7 +98,7 @@ impl<X: World, P: Policy> Engine<'_, X, P> {
         for number in 0..MAX_TAKE_OVERS {
             let content = json!({"run_id": self.run.run_id, "until": until});
             let name = guards::lease(task, number);
-            match self.desk.store().create_guard(&name, &content).await? {
+            match self.create_guard(&name, &content).await? {
                 Guard::NotNeeded => return Ok(Some(None)),
                 Guard::Created => return Ok(Some(Some(number))),
                 Guard::Exists(held) if is_held(&held, now) => return Ok(None),

@@ -118,17 +118,24 @@ impl Plan {
         let sandbox = ground != Ground::Files && rng.chance(200);
         let trouble = trouble(rng);
         let crowded = rng.chance(150);
+        let targets = if crowded {
+            usize::try_from(rng.between(8, 14)).unwrap_or(8)
+        } else {
+            rng.pick(&[1, 1, 1, 3])
+        };
+        // Older services: what the documents leave of 64 KB is for guards and caches.
+        let kv_room = if rng.chance(150) {
+            lifecycle::document::size::share(targets) + rng.pick(&[1024, 4096])
+        } else {
+            0
+        };
         let plan = Self {
             automation,
             ground,
             sandbox,
             keep_alive: sandbox && rng.chance(400),
-            targets: if crowded {
-                usize::try_from(rng.between(8, 14)).unwrap_or(8)
-            } else {
-                rng.pick(&[1, 1, 1, 3])
-            },
-            kv_room: if rng.chance(100) { 6 * 1024 } else { 0 },
+            targets,
+            kv_room,
             items: rng.between(1, 4),
             max_new: rng.pick(&[1, 3, 10]),
             max_active: rng.pick(&[0, 0, 0, 2]),

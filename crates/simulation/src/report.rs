@@ -46,7 +46,7 @@ impl fmt::Display for Report {
             f,
             "{} seeds, {} failed; {} events, {} polls ({} killed), {} calls refused, {} answers lost, \
              {} writes overtaken, {} conversations, {} tasks ended, {} told, {} workspaces removed, \
-             {} triggers without room",
+             {} triggers without room, {} keys left",
             self.seeds,
             self.failures.len(),
             counts.events,
@@ -59,7 +59,8 @@ impl fmt::Display for Report {
             counts.ended,
             counts.told,
             counts.removed,
-            counts.no_room
+            counts.no_room,
+            counts.keys_left
         )
     }
 }

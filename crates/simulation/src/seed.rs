@@ -35,6 +35,7 @@ pub(crate) fn run_seed(seed: u64, options: &Options, with_schedule: bool) -> Out
     drop(scheduler.last_report.take());
     let mut world = scheduler.world.borrow_mut();
     world.counts.no_room += world.watch.skipped_for_room.len() as u64;
+    world.counts.keys_left += world.keys.guards().count() as u64;
     Outcome {
         violation: world.violation.take(),
         counts: world.counts,

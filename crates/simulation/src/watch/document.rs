@@ -74,9 +74,6 @@ impl World {
         if now != Status::Starting {
             self.watch.recorded.insert(task.to_owned());
         }
-        if now == Status::Active && old.is_some_and(|old| status(old) == Status::Starting) {
-            self.counts.adopted += 1;
-        }
         let is_over = !now.is_live();
         let before = old.map(status);
         let exclusive = self.plan.ground != Ground::Overlapping;

@@ -94,8 +94,8 @@ pub struct Counts {
     pub told: u64,
     /// Workspaces that were removed.
     pub removed: u64,
-    /// Claims that were taken over from a dead run.
-    pub adopted: u64,
+    /// Keys that were left behind by runs that died over each other.
+    pub keys_left: u64,
     /// Triggers for which the document had no room in the end.
     pub no_room: u64,
 }
@@ -112,7 +112,7 @@ impl Counts {
         self.ended += other.ended;
         self.told += other.told;
         self.removed += other.removed;
-        self.adopted += other.adopted;
+        self.keys_left += other.keys_left;
         self.no_room += other.no_room;
     }
 }

@@ -101,7 +101,7 @@ impl<X: World, P: Policy> Engine<'_, X, P> {
             move |document: &mut Document| {
                 let present = document.record(&task);
                 // Two polls may have chosen one directory for two tasks on the same commit.
-                let is_taken = present.is_none() && is_workspace(document, &task, &dir);
+                let is_taken = is_workspace(document, &task, &dir);
                 let wins = present.as_ref().is_none_or(|present| *present == record);
                 won.set(wins && !is_taken);
                 if present.is_none() && !is_taken {
@@ -150,7 +150,10 @@ impl<X: World, P: Policy> Engine<'_, X, P> {
         };
         let task = task.to_owned();
         let effect = move |document: &mut Document| {
-            if !document.has_record(&task) {
+            let dir = record.workspace_dir().unwrap_or_default();
+            // Its directory is another task's by now: nothing was made in it for this claim.
+            let is_taken = is_workspace(document, &task, dir);
+            if !document.has_record(&task) && !is_taken {
                 document.put_record(&task, record.clone());
             }
         };

@@ -230,6 +230,8 @@ fn ended(record: &Record, seen: &Observation, sandbox: bool, age: f64) -> Step {
     let given_up = record.status() == crate::document::Status::Expired || age >= MAX_ACTIVE_SECONDS;
     match seen {
         Observation::Seen(conversation) => match conversation {
+            // Overtaken at once: it may look done before it has begun.
+            Conversation::IdleDone if age < DEBOUNCE_SECONDS => Step::Leave(Waiting::Settling),
             Conversation::Finished
             | Conversation::IdleDone
             | Conversation::Error

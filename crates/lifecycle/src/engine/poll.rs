@@ -15,6 +15,8 @@ pub(super) struct Watched {
     pub(super) task: String,
     pub(super) record: Record,
     pub(super) seen: Observation,
+    /// When it was looked at, seconds since the epoch: what was seen says nothing of later.
+    pub(super) at: f64,
 }
 
 impl<X: World, P: Policy> Engine<'_, X, P> {
@@ -130,6 +132,7 @@ impl<X: World, P: Policy> Engine<'_, X, P> {
                 task: task.to_owned(),
                 record,
                 seen,
+                at: now,
             });
         }
         let ids: Vec<String> = asked.iter().map(|(_, id)| id.clone()).collect();

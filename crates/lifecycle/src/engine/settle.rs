@@ -22,13 +22,7 @@ impl<X: World, P: Policy> Engine<'_, X, P> {
         survey: Option<&P::Survey>,
     ) -> Result<(), TargetError> {
         let sandbox = self.world.agents().is_sandbox();
-        let mut step = decide(
-            &one.record,
-            &one.seen,
-            sandbox,
-            &self.run.run_id,
-            self.now(),
-        );
+        let mut step = decide(&one.record, &one.seen, sandbox, &self.run.run_id, one.at);
         // What has expired ends now, whatever is suspected: a suspicion may turn out wrong.
         if one.record.status() == Status::Active
             && !matches!(
@@ -197,6 +191,7 @@ impl<X: World, P: Policy> Engine<'_, X, P> {
             task: one.task.clone(),
             record: one.record.clone(),
             seen,
+            at: self.now(),
         };
         self.finish(&again, lease, Ending::Expired { after }).await
     }
@@ -289,8 +284,7 @@ impl<X: World, P: Policy> Engine<'_, X, P> {
                     status: status.name(),
                 });
                 self.run.active.set(self.run.active.get().saturating_sub(1));
-                self.release_if_stopped(&one.task, &record, &one.seen, lease)
-                    .await;
+                self.release_if_stopped(one, &record, lease).await;
                 Ok(())
             }
         }
@@ -331,18 +325,12 @@ impl<X: World, P: Policy> Engine<'_, X, P> {
         }
     }
 
-    async fn release_if_stopped(
-        &self,
-        task: &str,
-        record: &Record,
-        seen: &Observation,
-        lease: &Lease,
-    ) {
+    async fn release_if_stopped(&self, one: &Watched, ended: &Record, lease: &Lease) {
         let sandbox = self.world.agents().is_sandbox();
-        match decide(record, seen, sandbox, &self.run.run_id, self.now()) {
-            Step::Release(stopped) => self.release(task, record, lease, &stopped).await,
+        match decide(ended, &one.seen, sandbox, &self.run.run_id, one.at) {
+            Step::Release(stopped) => self.release(&one.task, ended, lease, &stopped).await,
             Step::Tidy | Step::Rest => {
-                self.delete_claim_key(lease, record).await;
+                self.delete_claim_key(lease, ended).await;
             }
             _ => {}
         }

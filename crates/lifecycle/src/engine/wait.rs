@@ -55,12 +55,14 @@ impl<X: World, P: Policy> Engine<'_, X, P> {
                 .iter()
                 .map(|(task, record)| self.conversation_of(task, record))
                 .collect();
+            let at = clock.now();
             let seen = self.world.agents().observe(&ids).await;
             for ((task, record), seen) in waiting.into_iter().zip(seen) {
                 let one = Watched {
                     task: task.clone(),
                     record,
                     seen,
+                    at,
                 };
                 self.settle(&one, Some(survey)).await?;
             }

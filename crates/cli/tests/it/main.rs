@@ -16,6 +16,6 @@
 // mod network;
 mod news;
 mod overlap;
-// mod review;
+mod review;
 // mod sandbox;
 mod stage;

@@ -1,8 +1,8 @@
 //! Feeds from the network.
 
-use http_client::Client;
+use http_client::{Client, redact};
 use lifecycle::ports::{FeedFailure, Feeds, Funnel, News, Story};
-use news_feeds::{Criteria, FetchLimits, fetch_all, select};
+use news_feeds::{Criteria, FeedError, FetchLimits, fetch_all, select};
 use std::collections::HashSet;
 
 /// The configured feeds.
@@ -17,6 +17,18 @@ pub struct FeedsPort {
     pub max_items: usize,
 }
 
+/// The address goes into the document and the prompt, so a password in it stays here.
+fn failure(url: &str, error: &FeedError) -> FeedFailure {
+    FeedFailure {
+        url: redact(url, &[]),
+        error: match error {
+            // It names the address itself.
+            FeedError::Fetch { why, .. } => why.to_string(),
+            other => other.to_string(),
+        },
+    }
+}
+
 impl Feeds for FeedsPort {
     async fn read(&self, seen: &[String], now: f64) -> News {
         let fetched = fetch_all(&self.client, &self.feeds, FetchLimits::default()).await;
@@ -28,17 +40,13 @@ impl Feeds for FeedsPort {
         for (url, outcome) in fetched {
             match outcome {
                 Ok(feed) => {
+                    let shown = redact(&url, &[]);
                     let warnings = feed.warnings.iter();
                     news.warnings
-                        .extend(warnings.map(|warning| format!("{url}: {warning}")));
+                        .extend(warnings.map(|warning| format!("{shown}: {warning}")));
                     read.push((url, feed));
                 }
-                Err(error) => {
-                    news.failures.push(FeedFailure {
-                        url,
-                        error: error.to_string(),
-                    });
-                }
+                Err(error) => news.failures.push(failure(&url, &error)),
             }
         }
         let seen: HashSet<&str> = seen.iter().map(String::as_str).collect();

@@ -2,6 +2,7 @@
 
 use crate::mutation::Mutation;
 use crate::rng::Rng;
+use crate::world::{Micros, SECOND};
 
 /// The automation that is simulated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -85,6 +86,8 @@ pub(crate) struct Plan {
     pub(crate) bursts: u64,
     /// Polls of a burst at most.
     pub(crate) polls: u64,
+    /// How far apart they begin at most; every other burst has a choice of its own.
+    pub(crate) apart: Micros,
     /// What people do in a burst, at most.
     pub(crate) people: u64,
     pub(crate) trouble: Trouble,
@@ -144,9 +147,10 @@ impl Plan {
             } else {
                 rng.pick(&[0.0, 0.0, 120.0])
             },
-            bursts: rng.between(2, 6),
-            polls: rng.pick(&[1, 2, 2, 3, 4]),
-            people: rng.pick(&[0, 1, 2, 4]),
+            bursts: rng.between(2, 7),
+            polls: rng.pick(&[1, 2, 3, 4, 8]),
+            apart: rng.pick(&[4_000, 30_000, 2 * SECOND, 60 * SECOND, 500 * SECOND]),
+            people: rng.pick(&[0, 1, 3, 6]),
             trouble,
             forge_skew: rng.pick(&[0.0, 0.0, -20.0, 20.0]),
             base_per_run: rng.chance(600),
@@ -169,12 +173,12 @@ fn trouble(rng: &mut Rng) -> Trouble {
     // Some seeds know one kind of trouble only, and much of it; most know a little of each.
     let level = |rng: &mut Rng, levels: &[u32]| rng.pick(levels);
     let mut trouble = Trouble {
-        kill: level(rng, &[0, 4, 10, 40]),
-        refuse: level(rng, &[0, 0, 10, 40, 120]),
-        lose: level(rng, &[0, 0, 10, 60, 200]),
-        slow: level(rng, &[0, 5, 30, 100]),
+        kill: level(rng, &[0, 3, 10, 40]),
+        refuse: level(rng, &[0, 10, 40, 120]),
+        lose: level(rng, &[0, 20, 100, 300]),
+        slow: level(rng, &[0, 5, 30, 150]),
         full_disk: level(rng, &[0, 0, 150, 400]),
-        token: level(rng, &[0, 0, 0, 100]),
+        token: level(rng, &[0, 0, 100]),
         clock: level(rng, &[0, 0, 300]),
     };
     if rng.chance(80) {

@@ -53,13 +53,12 @@ fn burst(scheduler: &mut Scheduler) {
         let often = world.plan.trouble.full_disk;
         world.disk_is_full = world.rng.chance(often);
         world.plan_people(900);
-        let most = world.plan.polls;
-        (
-            world.rng.between(1, most),
-            world
-                .rng
-                .pick(&[30_000, 2 * SECOND, 60 * SECOND, 500 * SECOND]),
-        )
+        let (most, usual) = (world.plan.polls, world.plan.apart);
+        let other = world
+            .rng
+            .pick(&[30_000, 2 * SECOND, 60 * SECOND, 500 * SECOND]);
+        let apart = if world.rng.chance(500) { usual } else { other };
+        (world.rng.between(1, most), apart)
     };
     for _ in 0..count {
         let pause = scheduler.world.borrow_mut().rng.between(0, apart);

@@ -171,10 +171,17 @@ impl World {
         }
     }
 
+    /// Whether the commit that a task is about has its review.
     fn has_published_review(&self, task: &str) -> bool {
+        let head = self
+            .stored_record(task)
+            .and_then(|record| record.get("head_sha")?.as_str());
         identity::parse_label_task(task)
             .and_then(|(number, _)| self.pulls.get(number))
-            .is_some_and(|pull| pull.reviews.iter().any(|(_, _, of)| of == task))
+            .is_some_and(|pull| {
+                let mut reviews = pull.reviews.iter();
+                reviews.any(|(of, _, by)| by == task && Some(of.as_str()) == head)
+            })
     }
 
     /// At most one merge request.

@@ -333,8 +333,9 @@ impl World {
         let early = if self.is_mutated(Mutation::Debounce) {
             600
         } else {
-            // For this long the server's evidence of work may come from its own housekeeping.
-            15
+            // For this long the server's evidence of work may come from its own housekeeping: 15
+            // seconds by any clock that a run may have.
+            11
         };
         let conversation = &self.server.conversations[index];
         let is_young = self.now < conversation.born + early * SECOND;

@@ -17,7 +17,7 @@ pub(super) async fn check(patient: &Patient<'_>, config: &NewsConfig, findings: 
             Ok(feed) if feed.entries.is_empty() => Finding::warning(
                 CHECK,
                 "it has no entries",
-                "Nothing if it is new; else replace it.",
+                "That is fine for a new feed; else it may have moved.",
             ),
             Ok(feed) if !feed.warnings.is_empty() => Finding::warning(
                 CHECK,

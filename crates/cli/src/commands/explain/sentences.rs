@@ -5,8 +5,8 @@ use super::item::Item;
 use super::reasons::{meaning, why};
 use super::{Known, Recorded, Task};
 use crate::commands::plain::{counted, harmless, relative};
+use crate::commands::status::known_age;
 use crate::run::Automation;
-use lifecycle::decide::age;
 use lifecycle::document::Field;
 use lifecycle::identity::parse_label_task;
 use lifecycle::moment::{day, parse_rfc3339};
@@ -151,9 +151,8 @@ fn task_in_words(known: &Known, task: &Task) -> String {
     let record = &task.record;
     let status = record.status();
     let written = record.text(Field::Status).unwrap_or("no status");
-    let activity = known.now - age(record, known.now);
-    let since = if activity.is_finite() {
-        format!("since {}", known.when(activity))
+    let since = if let Some(age) = known_age(record, known.now) {
+        format!("since {}", known.when(known.now - age))
     } else {
         "since nobody knows when".to_owned()
     };

@@ -162,12 +162,18 @@ async fn task_status(wiring: &Wiring<'_>, task: String, record: Record, now: f64
         task,
         // As it is written, also where this version does not know it.
         status: text(Field::Status).unwrap_or_else(|| "unknown".to_owned()),
-        age_seconds: Some(age(&record, now)).filter(|age| age.is_finite()),
+        age_seconds: known_age(&record, now),
         conversation_url: conversation_url(wiring, &record),
         conversation_id: record.conversation_id().map(str::to_owned),
         workspace_dir: record.workspace_dir().map(str::to_owned),
         workspace,
     }
+}
+
+/// Seconds since the last activity of a record, if it says when that was.
+pub(in crate::commands) fn known_age(record: &Record, now: f64) -> Option<f64> {
+    record.get(Field::LastActivity)?;
+    Some(age(record, now)).filter(|age| age.is_finite())
 }
 
 /// Where people can look at the conversation, as far as that is known here.

@@ -11,7 +11,7 @@ use crate::environment::Environment;
 use crate::run::Automation;
 use clap::Args;
 use look::{AutomationStatus, look_at};
-pub(super) use look::{conversation_url, workspace};
+pub(super) use look::{conversation_url, known_age, workspace};
 use serde_json::json;
 
 const ABOUT: &str = "\

@@ -25,6 +25,8 @@ mod calls;
 mod client;
 mod connection;
 mod evidence;
+#[doc(hidden)]
+pub mod fuzzing;
 mod grounds;
 mod report;
 

@@ -23,6 +23,8 @@
 mod answers;
 mod config;
 mod forge;
+#[doc(hidden)]
+pub mod fuzzing;
 mod pages;
 mod refusals;
 mod requests;

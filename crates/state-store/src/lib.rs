@@ -22,6 +22,8 @@
 #[doc(hidden)]
 pub mod contract;
 mod file;
+#[doc(hidden)]
+pub mod fuzzing;
 mod kv;
 mod location;
 mod memory;

@@ -14,16 +14,27 @@ pub fn target(data: &[u8]) {
     for read in [of_feed, of_forge].into_iter().flatten() {
         assert!(is_moment(read), "{text:?} became {read}");
         if let Some(written) = rfc3339(read) {
-            assert_eq!(parse_date(&written), Some(read.floor()), "{text:?} became {written}");
+            assert_eq!(
+                parse_date(&written),
+                Some(read.floor()),
+                "{text:?} became {written}"
+            );
         }
         // The forges' form begins with the year 1.
         if read >= -62_135_596_800.0 {
             let written = moment::rfc3339(read);
-            assert_eq!(moment::parse_rfc3339(&written), Some(read.floor()), "{text:?}");
+            assert_eq!(
+                moment::parse_rfc3339(&written),
+                Some(read.floor()),
+                "{text:?}"
+            );
         }
     }
     if let (Some(a), Some(b)) = (of_feed, of_forge) {
-        assert!((a - b).abs() <= 1.0, "{text:?} is {a} to one and {b} to the other");
+        assert!(
+            (a - b).abs() <= 1.0,
+            "{text:?} is {a} to one and {b} to the other"
+        );
     }
 }
 

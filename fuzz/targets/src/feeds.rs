@@ -42,7 +42,11 @@ pub fn target(data: &[u8]) {
 /// What holds for every feed that was read.
 pub(crate) fn check(feed: &Feed) {
     assert!(is_line(&feed.title), "title of the feed: {:?}", feed.title);
-    assert!(feed.entries.len() <= 20_000, "{} entries", feed.entries.len());
+    assert!(
+        feed.entries.len() <= 20_000,
+        "{} entries",
+        feed.entries.len()
+    );
     for warning in &feed.warnings {
         assert!(warning.len() < 1000, "a warning of {} bytes", warning.len());
     }
@@ -56,15 +60,33 @@ pub(crate) fn check(feed: &Feed) {
         );
         assert!(is_line(&entry.summary), "summary: {:?}", entry.summary);
         let length = entry.summary.chars().count();
-        assert!(length == 0 || (30..=1001).contains(&length), "a summary of {length} characters");
-        assert!(!entry.link.contains(char::is_control), "link: {:?}", entry.link);
+        assert!(
+            length == 0 || (30..=1001).contains(&length),
+            "a summary of {length} characters"
+        );
+        assert!(
+            !entry.link.contains(char::is_control),
+            "link: {:?}",
+            entry.link
+        );
         assert_eq!(entry.canonical, canonical_link(&entry.link));
-        assert!((1..=2).contains(&entry.keys.len()), "{} keys", entry.keys.len());
+        assert!(
+            (1..=2).contains(&entry.keys.len()),
+            "{} keys",
+            entry.keys.len()
+        );
         for key in &entry.keys {
             assert!(crate::links::is_fingerprint(key), "key: {key:?}");
         }
-        assert!(entry.published.is_none_or(crate::dates::is_moment), "{:?}", entry.published);
+        assert!(
+            entry.published.is_none_or(crate::dates::is_moment),
+            "{:?}",
+            entry.published
+        );
         let id = entry.id.as_deref();
-        assert!(id.is_none_or(|id| !id.is_empty() && id.trim() == id), "id: {id:?}");
+        assert!(
+            id.is_none_or(|id| !id.is_empty() && id.trim() == id),
+            "id: {id:?}"
+        );
     }
 }

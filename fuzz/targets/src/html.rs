@@ -22,7 +22,10 @@ pub fn target(data: &[u8]) {
         panic!("a JSON Feed of one item was refused: {feed:?}");
     };
     feeds::check(&feed);
-    let escaped = html.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
+    let escaped = html
+        .replace('&', "&amp;")
+        .replace('<', "&lt;")
+        .replace('>', "&gt;");
     let cdata = html.replace("]]>", "]] >");
     for document in [
         format!(

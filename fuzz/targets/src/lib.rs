@@ -14,8 +14,8 @@
     reason = "a property that does not hold is a panic, which every fuzzer understands"
 )]
 
-pub mod archives;
 pub mod answers;
+pub mod archives;
 pub mod config;
 pub mod dates;
 pub mod documents;
@@ -38,20 +38,56 @@ pub struct Target {
 
 /// All targets.
 pub const TARGETS: &[Target] = &[
-    Target { name: "feeds", run: feeds::target, seeds: &["feeds"] },
-    Target { name: "html", run: html::target, seeds: &["feeds/markup-in-titles", "feeds/wordpress"] },
-    Target { name: "links", run: links::target, seeds: &["links"] },
-    Target { name: "dates", run: dates::target, seeds: &["dates"] },
-    Target { name: "archives", run: archives::target, seeds: &["archives"] },
-    Target { name: "documents", run: documents::target, seeds: &["state", "schemas", "lifecycle"] },
+    Target {
+        name: "feeds",
+        run: feeds::target,
+        seeds: &["feeds"],
+    },
+    Target {
+        name: "html",
+        run: html::target,
+        seeds: &["feeds/markup-in-titles", "feeds/wordpress"],
+    },
+    Target {
+        name: "links",
+        run: links::target,
+        seeds: &["links"],
+    },
+    Target {
+        name: "dates",
+        run: dates::target,
+        seeds: &["dates"],
+    },
+    Target {
+        name: "archives",
+        run: archives::target,
+        seeds: &["archives"],
+    },
+    Target {
+        name: "documents",
+        run: documents::target,
+        seeds: &["state", "schemas", "lifecycle"],
+    },
     Target {
         name: "answers",
         run: answers::target,
         seeds: &["github", "gitlab", "agent-server", "runtime", "network"],
     },
-    Target { name: "names", run: names::target, seeds: &[] },
-    Target { name: "config", run: config::target, seeds: &[] },
-    Target { name: "texts", run: texts::target, seeds: &["lifecycle", "git", "network"] },
+    Target {
+        name: "names",
+        run: names::target,
+        seeds: &[],
+    },
+    Target {
+        name: "config",
+        run: config::target,
+        seeds: &[],
+    },
+    Target {
+        name: "texts",
+        run: texts::target,
+        seeds: &["lifecycle", "git", "network"],
+    },
 ];
 
 /// Whether a text is one line without anything that a terminal or a prompt would take for more.

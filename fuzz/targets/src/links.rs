@@ -15,13 +15,21 @@ pub fn target(data: &[u8]) {
     let canonical = canonical_link(&link);
     assert!(is_fingerprint(&fingerprint(&link)));
     assert_eq!(fingerprint(&canonical), fingerprint(&canonical_link(&link)));
-    assert_eq!(canonical.is_empty(), link.trim().is_empty() || canonical.is_empty());
-    assert!(!canonical.contains(['\t', '\r', '\n', '#']), "{canonical:?}");
+    assert_eq!(
+        canonical.is_empty(),
+        link.trim().is_empty() || canonical.is_empty()
+    );
+    assert!(
+        !canonical.contains(['\t', '\r', '\n', '#']),
+        "{canonical:?}"
+    );
     // Every byte may become an escape of three, and a character's lower case may be longer.
     assert!(canonical.len() <= link.len() * 9 + 8, "{canonical:?}");
     let query = canonical.split_once('?').map_or("", |(_, query)| query);
     assert!(
-        query.split('&').all(|pair| !pair.to_ascii_lowercase().starts_with("utm_")),
+        query
+            .split('&')
+            .all(|pair| !pair.to_ascii_lowercase().starts_with("utm_")),
         "{canonical:?}"
     );
     let again = canonical_link(&canonical);

@@ -23,6 +23,7 @@ mod http;
 mod transaction;
 mod wire;
 
+pub use answers::fuzzed_answer;
 pub use http::HttpWire;
 pub use wire::{Condition, Put, Wire};
 

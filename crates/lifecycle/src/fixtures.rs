@@ -1,5 +1,7 @@
 //! The fixtures of this crate's tests, and where the texts that it writes are kept for reading.
 
+#![expect(clippy::disallowed_methods, reason = "fixtures are files")]
+
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 

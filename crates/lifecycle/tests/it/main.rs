@@ -1,0 +1,22 @@
+//! The engine and the three policies against small worlds made by hand: one readable test for each
+//! rule of the lifecycle.
+
+#![allow(
+    missing_docs,
+    unreachable_pub,
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "tests of one binary"
+)]
+
+mod caps;
+mod claims;
+mod dry_run;
+mod finishing;
+mod issues;
+mod news;
+mod reviews;
+mod settling;
+mod stalled;
+mod world;

@@ -1,0 +1,139 @@
+//! A store in memory, with transactions that are exclusive (as with files) or with guards (as with
+//! the KV store).
+
+use super::{Log, others};
+use lifecycle::document::{Document, Schema, size};
+use lifecycle::ports::{Change, Guard, Store, StoreError};
+use serde_json::Value;
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
+
+pub struct FakeStore {
+    pub document: RefCell<Document>,
+    pub guards: RefCell<BTreeMap<String, Value>>,
+    pub has_guards: Cell<bool>,
+    /// Writes whose effect is lost, as when somebody else's overlapping write stands.
+    pub lost_writes: Cell<usize>,
+    /// What every call answers instead.
+    pub error: RefCell<Option<StoreError>>,
+    pub budget: Cell<usize>,
+    pub cache: RefCell<Option<Value>>,
+    /// The longest document that was ever written, as the service counts.
+    pub largest: Cell<usize>,
+    log: Log,
+}
+
+impl FakeStore {
+    pub fn new(schema: &'static Schema, target: &str, log: Log) -> Self {
+        Self {
+            document: RefCell::new(Document::empty(schema, target)),
+            guards: RefCell::default(),
+            has_guards: Cell::new(false),
+            lost_writes: Cell::new(0),
+            error: RefCell::new(None),
+            budget: Cell::new(size::ONE_BYTES),
+            cache: RefCell::new(None),
+            largest: Cell::new(0),
+            log,
+        }
+    }
+
+    /// Changes the document by hand.
+    pub fn edit(&self, change: impl FnOnce(&mut Document)) {
+        change(&mut self.document.borrow_mut());
+    }
+
+    pub fn guard_names(&self) -> Vec<String> {
+        self.guards.borrow().keys().cloned().collect()
+    }
+
+    fn answer(&self) -> Result<(), StoreError> {
+        self.error.borrow().clone().map_or(Ok(()), Err)
+    }
+
+    fn note_changes(&self, before: &Document, after: &Document) {
+        for (task, record) in after.records() {
+            if before.record(task).as_ref() != Some(&record) {
+                self.log
+                    .add(format!("write {task} {}", record.status().name()));
+            }
+        }
+        for (task, _) in before.records().filter(|(task, _)| !after.has_record(task)) {
+            self.log.add(format!("write {task} removed"));
+        }
+        self.log.add("write");
+    }
+}
+
+impl Store for FakeStore {
+    async fn load(&self) -> Result<Document, StoreError> {
+        let document = self.document.borrow().clone();
+        others().await;
+        self.answer().map(|()| document)
+    }
+
+    async fn update(
+        &self,
+        change: &mut dyn FnMut(&mut Document) -> Change,
+    ) -> Result<Document, StoreError> {
+        others().await;
+        self.answer()?;
+        let before = self.document.borrow().clone();
+        let mut after = before.clone();
+        if change(&mut after) == Change::Keep {
+            return Ok(before);
+        }
+        // A change may be applied any number of times: it has to say "make it so".
+        let once = after.clone();
+        change(&mut after);
+        assert_eq!(after, once, "the change is not idempotent");
+        if self.lost_writes.get() > 0 {
+            self.lost_writes.set(self.lost_writes.get() - 1);
+            return Ok(after);
+        }
+        self.note_changes(&before, &after);
+        let bytes = size::wire_size(&after.to_value());
+        self.largest.set(self.largest.get().max(bytes));
+        self.document.replace(after.clone());
+        others().await;
+        Ok(after)
+    }
+
+    async fn create_guard(&self, name: &str, content: &Value) -> Result<Guard, StoreError> {
+        others().await;
+        self.answer()?;
+        if !self.has_guards.get() {
+            return Ok(Guard::NotNeeded);
+        }
+        let mut guards = self.guards.borrow_mut();
+        if let Some(held) = guards.get(name) {
+            return Ok(Guard::Exists(held.clone()));
+        }
+        self.log.add(format!("guard {name}"));
+        guards.insert(name.into(), content.clone());
+        Ok(Guard::Created)
+    }
+
+    async fn read_guard(&self, name: &str) -> Result<Option<Value>, StoreError> {
+        Ok(self.guards.borrow().get(name).cloned())
+    }
+
+    async fn delete_guard(&self, name: &str) -> Result<(), StoreError> {
+        others().await;
+        self.guards.borrow_mut().remove(name);
+        Ok(())
+    }
+
+    fn budget(&self) -> usize {
+        self.budget.get()
+    }
+
+    async fn load_cache(&self) -> Option<Value> {
+        self.cache.borrow().clone()
+    }
+
+    async fn save_cache(&self, cache: &Value) {
+        self.log.add("cache");
+        self.cache.replace(Some(cache.clone()));
+    }
+}

@@ -87,6 +87,15 @@ pub(crate) enum E2eError {
         /// How long was waited.
         seconds: u64,
     },
+    /// The automations could not be built.
+    #[error("{0}")]
+    Build(String),
+    /// What was to be shown is not so.
+    #[error("not shown:\n  {}", broken.join("\n  "))]
+    Product {
+        /// One line a fact: what was expected, what was found.
+        broken: Vec<String>,
+    },
     /// The real services do not do what the project builds on.
     #[error("the real services do not keep the contract:\n  {}", broken.join("\n  "))]
     Contract {
@@ -100,5 +109,10 @@ impl E2eError {
     pub(super) fn io(what: impl Into<String>) -> impl FnOnce(io::Error) -> Self {
         let what = what.into();
         move |source| Self::Io { what, source }
+    }
+
+    /// An [`E2eError::Product`].
+    pub(super) fn product(broken: Vec<String>) -> Self {
+        Self::Product { broken }
     }
 }

@@ -11,21 +11,20 @@
 //! let run = services.wait_for_run(&id, &services.dispatch(&id)?, Duration::from_secs(60))?;
 //! ```
 
-#![allow(
-    dead_code,
-    unused_imports,
-    reason = "the checks that use it come and go, what it offers stays whole"
-)]
+#![allow(dead_code, reason = "the part that deploys uses the rest")]
 
 mod agent;
 mod automations;
-pub(crate) mod contract;
+mod contract;
+mod documents;
 mod error;
+mod facts;
 mod guard;
-pub(crate) mod install;
+mod install;
 mod keys;
 mod kv;
 mod process;
+mod product;
 mod recipes;
 mod run_environment;
 mod services;
@@ -37,37 +36,65 @@ use std::time::Instant;
 use crate::console::{block, heading, say};
 use crate::error::TaskError;
 use crate::process::{root, target_dir};
+use error::E2eError;
+use product::{Stage, issue, news, overlap, review};
 
-pub(crate) use automations::{NewAutomation, Run};
-pub(crate) use error::E2eError;
-pub(crate) use run_environment::RunEnvironment;
-pub(crate) use services::{Options, RealServices};
+/// A part of the end-to-end tests.
+struct Part {
+    /// Its name, for the command line.
+    name: &'static str,
+    /// What it shows.
+    shows: &'static str,
+    tests: Tests,
+}
 
-/// A part of the end-to-end tests: its name, what it shows, and the tests. A part gets the Python
-/// that the services are installed for and a directory for their logs, and says what it saw.
-type Part = (
-    &'static str,
-    &'static str,
-    fn(&Path, &Path) -> Result<Vec<String>, E2eError>,
-);
+/// The tests of a part say what they saw, fact by fact.
+enum Tests {
+    /// With services of their own: the Python that these are installed for, a directory for logs.
+    Alone(fn(&Path, &Path) -> Result<Vec<String>, E2eError>),
+    /// On services that all such parts share, which are started for the first of them.
+    Shared(fn(&mut Stage) -> Result<Vec<String>, E2eError>),
+}
 
-const PARTS: &[Part] = &[(
-    "contract",
-    "what the project builds on holds for the real services",
-    contract::run,
-)];
+const PARTS: &[Part] = &[
+    Part {
+        name: "contract",
+        shows: "what the project builds on holds for the real services",
+        tests: Tests::Alone(contract::run),
+    },
+    Part {
+        name: "news",
+        shows: "a day goes from nothing to completed",
+        tests: Tests::Shared(news::run),
+    },
+    Part {
+        name: "review",
+        shows: "a label becomes one review that the agent publishes",
+        tests: Tests::Shared(review::run),
+    },
+    Part {
+        name: "issue",
+        shows: "a label becomes a merge request, opened by the automation or by the agent",
+        tests: Tests::Shared(issue::run),
+    },
+    Part {
+        name: "overlap",
+        shows: "eight processes at once start and finish once, and a killed one is made good",
+        tests: Tests::Shared(overlap::run),
+    },
+];
 
 /// Runs the parts with these names, or all of them, against the real services. Logs are kept in
-/// `e2e/PART` below the target directory.
+/// `e2e` below the target directory.
 ///
 /// # Errors
 /// [`TaskError::CannotRunHere`] without a Python that the services run on; else the first failure.
 pub(crate) fn run(names: &[String]) -> Result<(), TaskError> {
     if let Some(name) = names
         .iter()
-        .find(|name| PARTS.iter().all(|part| part.0 != *name))
+        .find(|name| PARTS.iter().all(|part| part.name != *name))
     {
-        let known: Vec<&str> = PARTS.iter().map(|part| part.0).collect();
+        let known: Vec<&str> = PARTS.iter().map(|part| part.name).collect();
         return Err(TaskError::found(format!(
             "e2e has no part {name}: it has {}",
             known.join(", ")
@@ -77,21 +104,43 @@ pub(crate) fn run(names: &[String]) -> Result<(), TaskError> {
         Err(error @ E2eError::NoPython) => return Err(TaskError::CannotRunHere(error.to_string())),
         installed => installed.map_err(TaskError::found)?,
     };
-    for (name, shows, part) in PARTS {
+    let logs = target_dir().join("e2e");
+    let mut stage = None;
+    for part in PARTS {
+        let name = part.name;
         if !names.is_empty() && !names.iter().any(|wanted| wanted == name) {
             continue;
         }
-        heading(&format!("e2e {name}: {shows}"));
+        heading(&format!("e2e {name}: {}", part.shows));
         let since = Instant::now();
-        let logs = target_dir().join("e2e").join(name);
-        let seen = part(&python, &logs).map_err(TaskError::found)?;
+        let seen = match part.tests {
+            Tests::Alone(tests) => tests(&python, &logs.join(name)),
+            Tests::Shared(tests) => on_stage(&mut stage, &python, &logs, tests),
+        };
+        let seen = seen.map_err(TaskError::found)?;
         block(&seen.join("\n"));
-        let seconds = since.elapsed().as_secs();
-        say(&format!(
-            "e2e {name}: {} facts in {seconds} s; logs in {}",
-            seen.len(),
-            logs.display()
-        ));
+        let (facts, seconds) = (seen.len(), since.elapsed().as_secs());
+        say(&format!("e2e {name}: {facts} facts in {seconds} s"));
     }
-    Ok(())
+    say(&format!(
+        "\nthe logs of the services are in {}",
+        logs.display()
+    ));
+    match stage {
+        Some(stage) => stage.stop().map_err(TaskError::found),
+        None => Ok(()),
+    }
+}
+
+/// Runs a part on the shared services, which are started if they are not there yet.
+fn on_stage(
+    stage: &mut Option<Stage>,
+    python: &Path,
+    logs: &Path,
+    tests: fn(&mut Stage) -> Result<Vec<String>, E2eError>,
+) -> Result<Vec<String>, E2eError> {
+    match stage {
+        Some(stage) => tests(stage),
+        None => tests(stage.insert(Stage::start(python, &logs.join("shared"))?)),
+    }
 }

@@ -55,6 +55,23 @@ impl RealServices {
     /// the callback is the caller's to send.
     pub(crate) fn open_run(&self, probe_id: &str) -> Result<RunEnvironment, E2eError> {
         let run_id = self.dispatch(probe_id)?;
+        self.given(probe_id, run_id)
+    }
+
+    /// The same for several runs at once.
+    pub(crate) fn open_runs(
+        &self,
+        probe_id: &str,
+        count: usize,
+    ) -> Result<Vec<RunEnvironment>, E2eError> {
+        let dispatched: Result<Vec<String>, E2eError> =
+            (0..count).map(|_| self.dispatch(probe_id)).collect();
+        let opened = dispatched?.into_iter();
+        opened.map(|run_id| self.given(probe_id, run_id)).collect()
+    }
+
+    /// Waits for what a run was given.
+    fn given(&self, probe_id: &str, run_id: String) -> Result<RunEnvironment, E2eError> {
         let directory = self.run_directory(&run_id);
         let file = directory.join("environment");
         let since = Instant::now();

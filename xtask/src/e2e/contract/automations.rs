@@ -3,9 +3,9 @@
 use serde_json::{Value, json};
 use testbed::call::{Answer, Call};
 
-use super::Facts;
 use crate::e2e::automations::NewAutomation;
 use crate::e2e::error::E2eError;
+use crate::e2e::facts::Facts;
 use crate::e2e::run_environment::RunEnvironment;
 use crate::e2e::services::RealServices;
 

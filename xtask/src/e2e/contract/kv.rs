@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 use testbed::TestbedError;
 use testbed::call::{Answer, Call};
 
-use super::Facts;
 use crate::e2e::error::E2eError;
+use crate::e2e::facts::Facts;
 use crate::e2e::services::RealServices;
 
 /// The most bytes of JSON that one value may have.

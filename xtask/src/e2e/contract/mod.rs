@@ -9,47 +9,11 @@ mod state_store;
 
 use std::path::Path;
 
-use serde_json::Value;
-use testbed::call::Answer;
 use testbed::scripted_llm::ScriptedLlm;
 
 use super::error::E2eError;
+use super::facts::Facts;
 use super::services::{Options, RealServices};
-
-/// Facts that were tried, one line each.
-#[derive(Debug, Default)]
-pub(crate) struct Facts {
-    held: Vec<String>,
-    broken: Vec<String>,
-}
-
-impl Facts {
-    /// Records whether a fact holds, and what was found where it does not.
-    fn check(&mut self, fact: &str, holds: bool, found: &str) {
-        if holds {
-            self.held.push(fact.to_owned());
-        } else {
-            let found: String = found.chars().take(300).collect();
-            self.broken.push(format!("{fact}; found: {found}"));
-        }
-    }
-
-    /// Checks the status of an answer.
-    fn status(&mut self, fact: &str, answer: &Answer, wanted: u16) {
-        let found = format!("{} {}", answer.status, answer.text());
-        self.check(fact, answer.status == wanted, &found);
-    }
-
-    /// Checks a value.
-    fn equal(&mut self, fact: &str, found: &Value, wanted: &Value) {
-        self.check(fact, found == wanted, &found.to_string());
-    }
-
-    /// Records what is worth knowing and may change.
-    fn note(&mut self, observation: String) {
-        self.held.push(observation);
-    }
-}
 
 /// Starts the services, tries every fact and stops them again; returns what was tried.
 ///
@@ -75,11 +39,7 @@ pub(crate) fn check(services: &mut RealServices) -> Result<Vec<String>, E2eError
     kv::check(services, &probe, &mut facts)?;
     state_store::check(services, &mut facts)?;
     automations::check(services, &probe, &mut facts)?;
-    if facts.broken.is_empty() {
-        Ok(facts.held)
-    } else {
-        Err(E2eError::Contract {
-            broken: facts.broken,
-        })
-    }
+    facts
+        .all_held()
+        .map_err(|broken| E2eError::Contract { broken })
 }

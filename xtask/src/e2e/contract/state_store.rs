@@ -4,8 +4,8 @@ use http_client::{Client, Policy, Secret};
 use state_store::contract::{CHECKS, Keys, run};
 use state_store::{HttpWire, Timing};
 
-use super::Facts;
 use crate::e2e::error::E2eError;
+use crate::e2e::facts::Facts;
 use crate::e2e::services::RealServices;
 
 /// Connections at once: the suite has up to this many writers at a time.

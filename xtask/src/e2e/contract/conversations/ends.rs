@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 use testbed::scripted_llm::{Play, ScriptedLlm, Turn};
 
 use super::{LIMIT, Scene, UNKNOWN};
-use crate::e2e::contract::Facts;
 use crate::e2e::error::E2eError;
+use crate::e2e::facts::Facts;
 use crate::e2e::services::RealServices;
 
 pub(super) fn check(

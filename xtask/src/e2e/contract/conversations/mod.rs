@@ -10,8 +10,8 @@ use testbed::TestbedError;
 use testbed::call::{Answer, Call};
 use testbed::scripted_llm::{Play, ScriptedLlm, Turn};
 
-use crate::e2e::contract::Facts;
 use crate::e2e::error::E2eError;
+use crate::e2e::facts::Facts;
 use crate::e2e::services::RealServices;
 
 const LIMIT: Duration = Duration::from_mins(1);

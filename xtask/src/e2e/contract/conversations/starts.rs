@@ -8,8 +8,8 @@ use testbed::TestbedError;
 use testbed::scripted_llm::{Play, ScriptedLlm};
 
 use super::{LIMIT, Scene};
-use crate::e2e::contract::Facts;
 use crate::e2e::error::E2eError;
+use crate::e2e::facts::Facts;
 
 pub(super) fn check(scene: &Scene<'_>, facts: &mut Facts) -> Result<(), E2eError> {
     let empty = scene.start(&json!({"surprise": 1}))?;

@@ -45,11 +45,8 @@ impl Config for IssueConfig {
     fn read(reader: &mut Reader) -> Result<Self, ConfigError> {
         let address = reader.text("gitlab_api_url", "https://gitlab.com/api/v4")?;
         let api_url = api_base(&address).map_err(|error| {
-            reader.wrong(
-                "gitlab_api_url",
-                error.to_string(),
-                &Value::String(address.clone()),
-            )
+            let expected = format!("the address of a GitLab ({error})");
+            reader.wrong("gitlab_api_url", expected, &Value::String(address.clone()))
         })?;
         // Older configurations say `repos`.
         let key = if !reader.has("projects") && reader.has("repos") {

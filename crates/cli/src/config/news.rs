@@ -28,11 +28,7 @@ impl Config for NewsConfig {
             let found = Value::String(feed.clone());
             return Err(reader.wrong("feeds", "a list of http:// or https:// addresses", &found));
         }
-        let topics = reader.list("topics")?;
-        if topics.as_ref().is_some_and(Vec::is_empty) {
-            let found = Value::Array(Vec::new());
-            return Err(reader.wrong("topics", "a list that is not empty", &found));
-        }
+        let topics = reader.some_list("topics")?;
         Ok(Self {
             feeds,
             topics: topics.unwrap_or_default(),

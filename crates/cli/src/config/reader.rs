@@ -1,6 +1,7 @@
 //! Reads typed values from the keys of a configuration, with errors that a person can act on.
 
 use super::{ConfigError, Shared};
+use http_client::redact;
 use serde_json::{Map, Value};
 use std::ops::RangeInclusive;
 
@@ -57,11 +58,9 @@ impl Reader {
             Value::Array(items) if items.is_empty() => "an empty list".to_owned(),
             Value::String(text) if text.trim().is_empty() => "an empty string".to_owned(),
             other => {
-                format!(
-                    "{} {}",
-                    kind(other),
-                    lifecycle::text::cut_bytes(&other.to_string(), 80)
-                )
+                // An address may hold a password, and this ends up in logs.
+                let text = redact(&other.to_string(), &[]);
+                format!("{} {}", kind(other), lifecycle::text::cut_bytes(&text, 80))
             }
         };
         ConfigError::Wrong {
@@ -175,20 +174,35 @@ impl Reader {
         Ok(Some(list))
     }
 
+    /// A list that has something in it, if it is there at all.
+    pub(super) fn some_list(
+        &mut self,
+        key: &'static str,
+    ) -> Result<Option<Vec<String>>, ConfigError> {
+        match self.list(key)? {
+            Some(list) if list.is_empty() => {
+                let found = self.value(key).unwrap_or_default();
+                Err(self.wrong(key, "a list that is not empty", &found))
+            }
+            other => Ok(other),
+        }
+    }
+
     /// A list that has something in it.
     pub(super) fn full_list(&mut self, key: &'static str) -> Result<Vec<String>, ConfigError> {
-        match self.list(key)? {
-            Some(list) if !list.is_empty() => Ok(list),
-            Some(_) => Err(self.wrong(key, "a list that is not empty", &Value::Array(Vec::new()))),
-            None => {
-                let mut error =
-                    self.wrong(key, "a list that is not empty", &Value::Array(Vec::new()));
-                if let ConfigError::Wrong { found, .. } = &mut error {
-                    "nothing".clone_into(found);
-                }
-                Err(error)
-            }
+        if let Some(list) = self.some_list(key)? {
+            return Ok(list);
         }
+        let near = self.keys.keys().find(|other| is_near(other, key));
+        Err(ConfigError::Wrong {
+            path: self.source.clone(),
+            key,
+            expected: "a list that is not empty".to_owned(),
+            found: match near.filter(|near| near.as_str() != key) {
+                Some(near) => format!("nothing (is `{near}` meant for it?)"),
+                None => "nothing".to_owned(),
+            },
+        })
     }
 
     /// An address that begins with `http://` or `https://`. `None` when the key is absent or empty.

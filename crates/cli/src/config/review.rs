@@ -38,11 +38,8 @@ impl Config for ReviewConfig {
     fn read(reader: &mut Reader) -> Result<Self, ConfigError> {
         let address = reader.text("github_api_url", "https://api.github.com")?;
         let api_url = api_base(&address).map_err(|error| {
-            reader.wrong(
-                "github_api_url",
-                error.to_string(),
-                &Value::String(address.clone()),
-            )
+            let expected = format!("the address of a GitHub API ({error})");
+            reader.wrong("github_api_url", expected, &Value::String(address.clone()))
         })?;
         let mut repos: Vec<RepoName> = Vec::new();
         for spec in reader.full_list("repos")? {

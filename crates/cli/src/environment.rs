@@ -1,6 +1,9 @@
 //! Every environment variable that the binaries read, each once. Nothing else reads the
 //! environment.
 
+#[cfg(test)]
+mod tests;
+
 use http_client::{NetworkEnv, Secret};
 use std::path::PathBuf;
 

@@ -44,16 +44,6 @@ pub fn json_schema(schema: &Schema) -> Value {
     })
 }
 
-/// Where the repository keeps the JSON Schema of a document, from its top.
-pub fn json_schema_path(schema: &Schema) -> String {
-    format!("docs/state/{}.schema.json", schema.automation)
-}
-
-/// The JSON Schema of a document as the repository keeps it.
-pub fn json_schema_text(schema: &Schema) -> String {
-    format!("{:#}\n", json_schema(schema))
-}
-
 fn of_shape(shape: Shape) -> Value {
     match shape {
         Shape::Text => json!({"type": ["string", "null"]}),

@@ -17,7 +17,7 @@ mod status;
 mod tests;
 
 pub use field::Field;
-pub use json_schema::{json_schema, json_schema_path, json_schema_text};
+pub use json_schema::json_schema;
 pub use record::Record;
 pub use retries::Retry;
 pub use schema::{ISSUE, NEWS, REVIEW, Schema, Shape};

@@ -1,6 +1,7 @@
 //! Starting new work: select, confirm, claim, prepare, start, acknowledge, record.
 
 use super::claim::is_workspace;
+use super::desk::Room;
 use super::{Claim, Engine, World};
 use crate::decide::Stopped;
 use crate::document::{Document, Field, Retry, Status};
@@ -169,8 +170,12 @@ impl<X: World, P: Policy> Engine<'_, X, P> {
         if !prepared.note.is_empty() {
             self.note(&trigger.task, &prepared.note);
         }
-        if !prepared.fields.is_empty() {
-            self.record_prepared(claim, &prepared).await?;
+        if !prepared.fields.is_empty()
+            && self.record_prepared(claim, &prepared).await? == Room::None
+        {
+            self.undo(claim, None).await?;
+            self.skip(&trigger.item, SkipReason::NoRoom, String::new());
+            return Ok(false);
         }
         let Some(conversation_id) = self.start_conversation(claim, trigger, &prepared).await?
         else {
@@ -218,22 +223,25 @@ impl<X: World, P: Policy> Engine<'_, X, P> {
 
     /// What finishing will need is written before the conversation exists: should this run die,
     /// whoever adopts the conversation finds it in the record.
-    async fn record_prepared(&self, claim: &Claim, prepared: &Prepared) -> Result<(), StoreError> {
+    async fn record_prepared(
+        &self,
+        claim: &Claim,
+        prepared: &Prepared,
+    ) -> Result<Room, StoreError> {
         let (task, fields) = (claim.task().to_owned(), prepared.fields.clone());
         let claimed = claim.record().clone();
         let effect = move |document: &mut Document| {
             let mut record = document.record(&task).unwrap_or_else(|| claimed.clone());
-            if record.status() == Status::Starting {
+            // A claim of another run on the same task, after this one was dropped, is not ours.
+            let is_ours = record.text(Field::LeaseOwner) == claimed.text(Field::LeaseOwner);
+            if is_ours && record.status() == Status::Starting {
                 for (field, value) in &fields {
                     record.set(*field, value.clone());
                 }
                 document.put_record(&task, record);
             }
         };
-        self.desk
-            .apply(self.now(), Rc::new(effect))
-            .await
-            .map(|_| ())
+        self.desk.apply(self.now(), Rc::new(effect)).await
     }
 
     async fn start_conversation(

@@ -375,7 +375,7 @@ async fn what_cannot_be_recorded_is_not_started() {
         assert_eq!(world.log.of("start").len(), 0);
         assert_eq!(world.store.guard_names(), [""; 0]);
     }
-    assert!(world.store.largest.get() <= 700);
+    assert!(world.store.largest() <= 700);
 }
 
 /// A document that is full of live tasks still takes their end, and never more than its share.
@@ -411,11 +411,41 @@ async fn what_is_under_way_finds_room_for_its_end() {
     let report = world.poll_as(&none, &github.policy()).await;
     assert_eq!(report.finished.len(), under_way);
     assert_eq!(world.workspaces.all(), [""; 0]);
-    assert!(
-        world.store.largest.get() <= 4000,
-        "{}",
-        world.store.largest.get()
+    assert!(world.store.largest() <= 4000, "{}", world.store.largest());
+}
+
+/// A service that has less room than expected: the document shrinks and is written all the same.
+#[tokio::test]
+async fn a_document_that_the_service_refuses_is_shrunk() {
+    let (world, github) = world();
+    for number in 100..200 {
+        github.open(number, 'c');
+    }
+    world.store.limit.set(6000);
+    let report = world.poll("run-1", &github.policy()).await;
+    assert!(!report.failed(), "{:?}", report.error);
+    assert_eq!(
+        (started(&report), world.status(TASK)),
+        (vec![TASK], "active")
     );
+    assert!(world.store.largest() <= 6000);
+}
+
+/// And one that refuses even that starts nothing that nobody would remember.
+#[tokio::test]
+async fn a_claim_that_the_service_refuses_is_no_claim() {
+    for has_guards in [true, false] {
+        let (world, github) = world();
+        world.store.has_guards.set(has_guards);
+        world.store.limit.set(300);
+        let report = world.poll("run-1", &github.policy()).await;
+        assert_eq!(reason(&report, "4"), Some(SkipReason::NoRoom));
+        assert_eq!(
+            world.log.of("start").len() + world.log.of("create").len(),
+            0
+        );
+        assert_eq!(world.store.guard_names(), [""; 0]);
+    }
 }
 
 /// A store that cannot be read ends the run of the target: nothing is done on a guess.

@@ -51,6 +51,28 @@ async fn branch_and_base_are_recorded_before_the_conversation_starts() {
     assert_eq!(gitlab.notes.borrow().len(), 0);
 }
 
+/// Without room for what finishing will need, no conversation is started.
+#[tokio::test]
+async fn without_room_for_branch_and_base_nothing_starts() {
+    let (ample, gitlab) = world();
+    ample.poll("run-1", &gitlab.policy()).await;
+    let claim = ample.store.sizes.borrow()[0];
+    let (world, gitlab) = world();
+    world.store.limit.set(claim);
+    let report = world.poll("run-1", &gitlab.policy()).await;
+    assert_eq!(reason(&report, "42"), Some(SkipReason::NoRoom));
+    assert_eq!(
+        world.log.of("git clone").len(),
+        1,
+        "the claim itself had room"
+    );
+    assert_eq!(world.log.of("start").len(), 0);
+    assert_eq!(
+        (world.status(TASK), world.workspaces.all().len()),
+        ("none", 0)
+    );
+}
+
 /// The agent left commits: they are pushed, the merge request opened, the issue told once.
 #[tokio::test]
 async fn work_is_pushed_and_opened_as_a_draft() {

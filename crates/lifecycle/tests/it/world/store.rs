@@ -18,8 +18,10 @@ pub struct FakeStore {
     pub error: RefCell<Option<StoreError>>,
     pub budget: Cell<usize>,
     pub cache: RefCell<Option<Value>>,
-    /// The longest document that was ever written, as the service counts.
-    pub largest: Cell<usize>,
+    /// Documents longer than this are refused, as by a service with less room than expected.
+    pub limit: Cell<usize>,
+    /// How long each written document was, as the service counts.
+    pub sizes: RefCell<Vec<usize>>,
     log: Log,
 }
 
@@ -33,7 +35,8 @@ impl FakeStore {
             error: RefCell::new(None),
             budget: Cell::new(size::ONE_BYTES),
             cache: RefCell::new(None),
-            largest: Cell::new(0),
+            limit: Cell::new(usize::MAX),
+            sizes: RefCell::default(),
             log,
         }
     }
@@ -45,6 +48,11 @@ impl FakeStore {
 
     pub fn guard_names(&self) -> Vec<String> {
         self.guards.borrow().keys().cloned().collect()
+    }
+
+    /// The longest document that was ever written.
+    pub fn largest(&self) -> usize {
+        self.sizes.borrow().iter().copied().max().unwrap_or(0)
     }
 
     fn answer(&self) -> Result<(), StoreError> {
@@ -87,13 +95,17 @@ impl Store for FakeStore {
         let once = after.clone();
         change(&mut after);
         assert_eq!(after, once, "the change is not idempotent");
+        let bytes = size::wire_size(&after.to_value());
+        if bytes > self.limit.get() {
+            let place = "KV key".into();
+            return Err(StoreError::TooLarge { place, size: bytes });
+        }
         if self.lost_writes.get() > 0 {
             self.lost_writes.set(self.lost_writes.get() - 1);
             return Ok(after);
         }
         self.note_changes(&before, &after);
-        let bytes = size::wire_size(&after.to_value());
-        self.largest.set(self.largest.get().max(bytes));
+        self.sizes.borrow_mut().push(bytes);
         self.document.replace(after.clone());
         others().await;
         Ok(after)

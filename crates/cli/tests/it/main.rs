@@ -11,8 +11,8 @@
     reason = "tests say what went wrong by panicking"
 )]
 
-// mod issue;
-// mod kills;
+mod issue;
+mod kills;
 // mod network;
 mod news;
 mod overlap;

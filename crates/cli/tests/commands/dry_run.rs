@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use std::path::Path;
 use testbed::callback::{CALLBACK_KEY, Callbacks};
 use testbed::feeds::{Feeds, Format, Story};
+use testbed::github::GitHub;
 
 /// 2026-08-20T06:00:00Z.
 const NOW: f64 = 1_787_205_600.0;
@@ -172,6 +173,38 @@ fn the_binary_for_people_runs_the_same() {
         .collect();
     let words = words.join("\n").replace(feeds.server().base_url(), "FEEDS");
     insta::assert_snapshot!("news-dry-run-in-words", words);
+}
+
+#[test]
+fn exit_codes_tell_how_many_targets_failed() {
+    let github = GitHub::start().unwrap();
+    github.token("ghp_0123456789abcdef0123", "acme-bot");
+    github.repo("acme/widget");
+    let run = |repos: &[&str], arguments: &[&str]| {
+        let root = tempfile::tempdir().unwrap();
+        let config = json!({"repos": repos, "github_api_url": github.api_url()});
+        std::fs::write(root.path().join("config.json"), config.to_string()).unwrap();
+        Process::new(DEPLOYABLE[1].1)
+            .args(["--dry-run"])
+            .args(arguments)
+            .current_dir(root.path())
+            .env("HOME", root.path())
+            .env("GITHUB_PERSONAL_ACCESS_TOKEN", "ghp_0123456789abcdef0123")
+            .run()
+    };
+    for json in [[].as_slice(), &["--json"]] {
+        let strict = [json, &["--strict"]].concat();
+        let some = ["acme/widget", "acme/missing"];
+        run(&some, json).said(0);
+        run(&some, &strict).said(3);
+        run(&["acme/widget"], &strict).said(0);
+        run(&["acme/missing", "acme/gone"], &strict).said(1);
+        run(&["acme/missing"], json).said(1);
+    }
+    let report = run(&["acme/missing", "acme/widget"], &["--json", "--strict"]).json();
+    assert_eq!(report["status"], "completed");
+    assert_eq!(report["targets"][0]["status"], "failed");
+    assert_eq!(report["targets"][1]["status"], "ok");
 }
 
 #[test]

@@ -156,6 +156,15 @@ fn no_document_is_not_a_failure_and_no_store_is() {
 }
 
 #[test]
+fn a_document_of_another_automation_id_is_mentioned() {
+    let place = Place::new(&json!({"repos": ["acme/widget"]}));
+    reviews(&place);
+    let ended = place.command(&["status", "--automation-id", "b2"]).run();
+    let expected = "there is also github_pr_reviewer_label_event_a1_acme__widget.json";
+    assert!(ended.said(0).contains(expected), "{ended:?}");
+}
+
+#[test]
 fn it_has_to_be_told_what_is_meant() {
     let place = Place::new(&json!({}));
     let ended = place.command(&["status"]).run();

@@ -10,6 +10,7 @@ use lifecycle::document::{Document, Field, NEWS, Record};
 use lifecycle::ports::{Agents, Store};
 use serde::Serialize;
 use serde_json::Value;
+use state_store::{Entry, EntryKind, StateStore};
 use std::path::Path;
 use workspace_fs::WorkspaceError;
 
@@ -127,6 +128,9 @@ async fn target_status(
     status.budget = store.budget();
     let (raw, loaded) = futures_util::join!(store.read_raw(), store.load());
     status.notes = store.take_notes();
+    status
+        .notes
+        .extend(others(wiring, configured, target, &store));
     match loaded {
         Err(error) => status.error = Some(error.to_string()),
         Ok(document) => {
@@ -150,6 +154,48 @@ async fn target_status(
         }
     }
     status
+}
+
+/// Documents of the same target that belong to other automation ids: whoever looks from outside a
+/// run easily looks at the wrong one.
+fn others(
+    wiring: &Wiring<'_>,
+    configured: &Configured,
+    target: &str,
+    store: &StateStore,
+) -> Vec<String> {
+    let StateStore::Files(files) = store else {
+        return Vec::new();
+    };
+    let own = files.path();
+    let entries = own
+        .parent()
+        .and_then(|folder| state_store::list(folder).ok());
+    let is_other = |entry: &Entry| {
+        let stem = |path: &Path| {
+            path.file_stem()
+                .unwrap_or_default()
+                .to_string_lossy()
+                .into_owned()
+        };
+        // What the name of this one begins with is its own document from an earlier version.
+        entry.kind == EntryKind::Document
+            && entry.automation == Some(wiring.automation.name())
+            && !stem(&own).starts_with(&stem(&entry.path))
+    };
+    let is_same = |entry: &Entry| match (&entry.target, configured.schema().owner) {
+        (Some(owner), _) => target.eq_ignore_ascii_case(owner),
+        (None, owner) => owner.is_none(),
+    };
+    let entries = entries.into_iter().flatten();
+    entries
+        .filter(|entry| is_other(entry) && is_same(entry))
+        .map(|entry| {
+            let name = entry.path.file_name().unwrap_or_default();
+            let name = name.to_string_lossy();
+            format!("there is also {name}, of another automation id (see --automation-id)")
+        })
+        .collect()
 }
 
 async fn task_status(wiring: &Wiring<'_>, task: String, record: Record, now: f64) -> TaskStatus {

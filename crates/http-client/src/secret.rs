@@ -77,6 +77,9 @@ impl fmt::Display for Secret {
 /// parameters, and tokens of a known make. The rest of the text stays as it is.
 pub fn redact(text: &str, secrets: &[&Secret]) -> String {
     let mut text = text.to_owned();
+    // The longest first: one may be part of another, whose rest would stay.
+    let mut secrets = secrets.to_vec();
+    secrets.sort_by_key(|secret| std::cmp::Reverse(secret.0.len()));
     for secret in secrets {
         // A secret of one or two characters would mask half the text and protects nothing.
         if secret.0.len() > 2 {
@@ -147,13 +150,19 @@ pub(crate) fn is_telling(name: &str) -> bool {
 fn mask_known_tokens(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
-    while let Some((at, start)) = TOKEN_STARTS
-        .iter()
-        .filter_map(|start| rest.find(start).map(|at| (at, *start)))
-        .min_by_key(|(at, _)| *at)
-    {
+    // Every start begins with the same letter, so one pass over the text finds them all.
+    while let Some(at) = rest.find('g') {
         let (before, after) = rest.split_at(at);
         out.push_str(before);
+        let Some(start) = TOKEN_STARTS
+            .iter()
+            .copied()
+            .find(|start| after.starts_with(start))
+        else {
+            out.push('g');
+            rest = &after[1..];
+            continue;
+        };
         let tail = &after[start.len()..];
         let end = tail
             .find(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '_' | '-')))

@@ -148,3 +148,24 @@ fn what_is_taken_out_of_texts() {
     assert_eq!(format!("{secret} {secret:?}"), "*** ***");
     assert_eq!(secret.expose(), "hush-hush");
 }
+
+/// One secret may be the beginning of another: nothing of the longer one stays.
+#[test]
+fn a_secret_within_a_secret() {
+    let (short, long) = (Secret::new("hush"), Secret::new("hush-and-more"));
+    for secrets in [[&short, &long], [&long, &short]] {
+        assert_eq!(redact("a hush-and-more b hush", &secrets), "a *** b ***");
+    }
+}
+
+/// A server chooses what an error repeats: the work grows with the text, not with its square.
+#[test]
+fn a_text_of_nothing_but_starts_is_cleaned_in_time() {
+    for piece in ["ghp_", "glpat-x ", "g", "://", "?token=", "&", "x@://"] {
+        let text = piece.repeat(400_000 / piece.len());
+        let began = std::time::Instant::now();
+        let clean = redact(&text, &[&Secret::new("hush-hush")]);
+        assert!(!clean.is_empty());
+        assert!(began.elapsed().as_secs() < 10, "{piece:?}");
+    }
+}

@@ -9,6 +9,7 @@
 //! # Ok::<(), cli::config::ConfigError>(())
 //! ```
 
+mod automation_service;
 pub mod clock;
 pub mod commands;
 pub mod config;

@@ -7,6 +7,7 @@
 mod arguments;
 mod choice;
 mod configured;
+mod deploy;
 mod doctor;
 mod error;
 mod explain;
@@ -83,6 +84,7 @@ enum Command {
     Explain(explain::Arguments),
     State(state::Arguments),
     Feeds(feeds::Arguments),
+    Deploy(Box<deploy::Arguments>),
 }
 
 /// `main` of the binary for people.
@@ -116,6 +118,7 @@ fn dispatch(command: Command, environment: Environment) -> u8 {
         Command::Explain(arguments) => explain::explain(&arguments, environment),
         Command::State(arguments) => state::state(arguments, environment),
         Command::Feeds(arguments) => feeds::feeds(&arguments, environment),
+        Command::Deploy(arguments) => deploy::deploy(*arguments, environment),
     };
     done.unwrap_or_else(|error: CommandError| {
         errors.error(&error.to_string());

@@ -22,7 +22,7 @@ pub use model::{Course, Dispatch};
 use crate::callback::{CALLBACK_KEY, OPENHANDS_KEY, Run, RunStatus, Runs, run_routes};
 use crate::error::TestbedError;
 use crate::server::StandIn;
-use model::Model;
+use model::{Model, Upload};
 
 /// The API key of the person who deploys; sent as a bearer or as `X-Session-API-Key`.
 pub const API_KEY: &str = "deploy-key";
@@ -126,7 +126,32 @@ impl AutomationService {
         self.lock().upload(id_or_path).map(<[u8]>::to_vec)
     }
 
-    /// How many uploads were taken.
+    /// Keeps an archive as if it had been uploaded, of any size. Gives its `tarball_path`.
+    pub fn add_upload(&self, name: &str, bytes: Vec<u8>) -> String {
+        let mut model = self.lock();
+        let id = model.id("b0000000");
+        let (name, size) = (name.to_owned(), bytes.len());
+        let bytes = Some(bytes);
+        model
+            .uploads
+            .insert(id.clone(), Upload { name, bytes, size });
+        format!("oh-internal://uploads/{id}")
+    }
+
+    /// What an automation keeps in the KV store, by name.
+    pub fn set_keys(&self, automation: &str, keys: &[&str]) {
+        let keys = keys.iter().map(|&key| key.to_owned()).collect();
+        self.lock().keys.insert(automation.to_owned(), keys);
+    }
+
+    /// Begins a run as if the schedule had come. Gives its id.
+    pub fn add_run(&self, automation: &str, status: RunStatus) -> String {
+        let run = self.lock().id("c0000000");
+        self.lock_runs().begin(&run, automation, status);
+        run
+    }
+
+    /// How many uploads are kept.
     pub fn uploads(&self) -> usize {
         self.lock().uploads.len()
     }

@@ -73,6 +73,8 @@ pub(super) struct Model {
     pub(super) carry_out: Option<CarryOut>,
     pub(super) automations: Vec<Value>,
     pub(super) uploads: BTreeMap<String, Upload>,
+    /// Automation id to the names of what it keeps in the KV store.
+    pub(super) keys: BTreeMap<String, Vec<String>>,
     /// Run id to the stages that are still ahead of it.
     pub(super) ahead: BTreeMap<String, Vec<Stage>>,
     ids: u64,
@@ -102,6 +104,7 @@ impl Default for Model {
             carry_out: None,
             automations: Vec::new(),
             uploads: BTreeMap::new(),
+            keys: BTreeMap::new(),
             ahead: BTreeMap::new(),
             ids: 0,
         }

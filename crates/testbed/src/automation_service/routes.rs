@@ -8,7 +8,7 @@ use axum::extract::{Path, Query, Request, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::middleware::{Next, from_fn};
 use axum::response::{IntoResponse, Response};
-use axum::routing::{get, post};
+use axum::routing::{delete, get, post};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -17,7 +17,7 @@ use super::check::{self, Problem};
 use super::dispatches::{dispatch, runs};
 use super::model::Model;
 use super::preflight::{capabilities, validate};
-use super::uploads::upload;
+use super::uploads::{remove_upload, tarball, upload};
 use crate::answer::{Refusal, bearer, header_text, json_answer, json_body};
 use crate::calendar;
 use crate::callback::Runs;
@@ -57,9 +57,12 @@ pub(super) fn router(shared: Shared) -> Router {
     let guarded = Router::new()
         .route("/v1", get(list).post(create))
         .route("/v1/uploads", post(upload))
+        .route("/v1/uploads/{id}", delete(remove_upload))
         .route("/v1/capabilities", get(capabilities))
         .route("/v1/validate", post(validate))
         .route("/v1/{id}", get(read).patch(update).delete(remove))
+        .route("/v1/{id}/tarball", get(tarball))
+        .route("/v1/kv", get(keys))
         .route("/v1/{id}/dispatch", post(dispatch))
         .route("/v1/{id}/runs", get(runs))
         .layer(from_fn(check_key));
@@ -173,6 +176,28 @@ async fn remove(State(shared): State<Shared>, Path(id): Path<String>) -> Result<
         .automations
         .retain(|automation| automation["id"] != id);
     Ok(StatusCode::NO_CONTENT.into_response())
+}
+
+#[derive(Debug, Deserialize)]
+struct Whose {
+    automation_id: String,
+}
+
+/// What an automation keeps in the KV store, for a person's key.
+async fn keys(
+    State(shared): State<Shared>,
+    Query(whose): Query<Whose>,
+) -> Result<Response, Refusal> {
+    let model = shared.model();
+    if !model.kv_store {
+        return Err(Refusal::new(503, "KV store is not configured"));
+    }
+    model.automation(&whose.automation_id).ok_or_else(unknown)?;
+    let keys = model.keys.get(&whose.automation_id);
+    let keys = keys.cloned().unwrap_or_default();
+    let (count, total) = (keys.len(), keys.len());
+    let body = json!({"keys": keys, "count": count, "total": total, "limit": 100, "offset": 0});
+    Ok(json_answer(200, &body))
 }
 
 pub(super) fn unknown() -> Refusal {

@@ -1,15 +1,15 @@
 //! Uploading an archive.
 
 use axum::body::Bytes;
-use axum::extract::{Query, State};
-use axum::http::HeaderMap;
-use axum::response::Response;
+use axum::extract::{Path, Query, State};
+use axum::http::{HeaderMap, StatusCode, header};
+use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::MAX_UPLOAD_BYTES;
 use super::model::Upload;
-use super::routes::{Shared, invalid};
+use super::routes::{Shared, invalid, unknown};
 use crate::answer::{Refusal, header_text, json_answer};
 use crate::calendar;
 use crate::kv::now;
@@ -68,6 +68,35 @@ pub(super) async fn upload(
     let answer = json_answer(201, &shown_upload(&id, &kept));
     model.uploads.insert(id, kept);
     Ok(answer)
+}
+
+pub(super) async fn remove_upload(
+    State(shared): State<Shared>,
+    Path(id): Path<String>,
+) -> Result<Response, Refusal> {
+    match shared.model().uploads.remove(&id) {
+        Some(_) => Ok(StatusCode::NO_CONTENT.into_response()),
+        None => Err(Refusal::new(404, "Upload not found")),
+    }
+}
+
+/// The archive of an automation, as far as it was uploaded.
+pub(super) async fn tarball(
+    State(shared): State<Shared>,
+    Path(id): Path<String>,
+) -> Result<Response, Refusal> {
+    let model = shared.model();
+    let automation = model.automation(&id).ok_or_else(unknown)?;
+    let path = automation["tarball_path"].as_str().unwrap_or_default();
+    if path.starts_with("https://") {
+        return Ok((StatusCode::FOUND, [(header::LOCATION, path)]).into_response());
+    }
+    let bytes = model.upload(path).ok_or_else(|| {
+        let text = "Tarball not found (underlying upload may have been deleted)";
+        Refusal::new(404, text)
+    })?;
+    let kind = [(header::CONTENT_TYPE, "application/x-tar")];
+    Ok((kind, bytes.to_vec()).into_response())
 }
 
 fn shown_upload(id: &str, upload: &Upload) -> Value {

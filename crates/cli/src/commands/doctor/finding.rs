@@ -28,7 +28,7 @@ impl Outcome {
 
 /// The result of one check.
 #[derive(Clone, Debug, Serialize)]
-pub(super) struct Finding {
+pub(in crate::commands) struct Finding {
     automation: &'static str,
     check: &'static str,
     target: Option<String>,
@@ -54,7 +54,7 @@ impl Finding {
     }
 
     /// Not checked, and why.
-    pub(super) fn skipped(check: &'static str, why: impl Into<String>) -> Self {
+    pub(in crate::commands) fn skipped(check: &'static str, why: impl Into<String>) -> Self {
         Self::new(check, Outcome::Skipped, why)
     }
 
@@ -81,6 +81,29 @@ impl Finding {
         self
     }
 
+    /// What was checked.
+    pub(in crate::commands) fn check(&self) -> &'static str {
+        self.check
+    }
+
+    /// Whether a run would fail.
+    pub(in crate::commands) fn is_failed(&self) -> bool {
+        self.status == Outcome::Failed
+    }
+
+    /// What was found and what to do, in one line.
+    pub(in crate::commands) fn in_words(&self) -> String {
+        let target = self.target.as_ref().map(|target| format!(" {target}"));
+        let advice = self.advice.as_ref().map(|advice| format!(". {advice}"));
+        format!(
+            "{}{}: {}{}",
+            self.check,
+            target.unwrap_or_default(),
+            self.found,
+            advice.unwrap_or_default()
+        )
+    }
+
     /// Says which target it is about.
     pub(super) fn of(mut self, target: &str) -> Self {
         self.target = Some(target.to_owned());
@@ -89,7 +112,7 @@ impl Finding {
 }
 
 /// All findings, in order.
-pub(super) struct Findings<'a> {
+pub(in crate::commands) struct Findings<'a> {
     console: &'a Console,
     json: bool,
     automation: &'static str,
@@ -97,7 +120,7 @@ pub(super) struct Findings<'a> {
 }
 
 impl<'a> Findings<'a> {
-    pub(super) fn new(console: &'a Console, json: bool) -> Self {
+    pub(in crate::commands) fn new(console: &'a Console, json: bool) -> Self {
         Self {
             console,
             json,
@@ -107,7 +130,7 @@ impl<'a> Findings<'a> {
     }
 
     /// What follows is about this automation.
-    pub(super) fn begin(&mut self, automation: &'static str) {
+    pub(in crate::commands) fn begin(&mut self, automation: &'static str) {
         self.automation = automation;
         if !self.json {
             let gap = if self.all.is_empty() { "" } else { "\n" };
@@ -115,7 +138,7 @@ impl<'a> Findings<'a> {
         }
     }
 
-    pub(super) fn add(&mut self, mut finding: Finding) {
+    pub(in crate::commands) fn add(&mut self, mut finding: Finding) {
         finding.automation = self.automation;
         // Secrets that came from the agent server are known to the console by now.
         finding.found = self.console.clean(&finding.found);
@@ -133,6 +156,11 @@ impl<'a> Findings<'a> {
             }
         }
         self.all.push(finding);
+    }
+
+    /// All of them, without a word at the end.
+    pub(in crate::commands) fn into_all(self) -> Vec<Finding> {
+        self.all
     }
 
     pub(super) fn has_failed(&self) -> bool {

@@ -19,8 +19,8 @@ use super::{DONE, WRONG};
 use crate::environment::Environment;
 use crate::run::Automation;
 use clap::Args;
-use finding::{Finding, Findings};
-use http_client::Client;
+pub(super) use finding::{Finding, Findings};
+use http_client::{Client, Secret};
 
 const ABOUT: &str = "\
 Checks whether everything is in place for a run, one thing after the other, and
@@ -116,15 +116,43 @@ async fn examine(
             "targets",
             "the configuration is needed first",
         )),
-        Some(Configured::News(loaded)) => feeds::check(&patient, &loaded.config, findings).await,
-        Some(Configured::Review(loaded)) => {
-            github::check(&patient, &loaded.config, token, findings).await;
-        }
-        Some(Configured::Issue(loaded)) => {
-            gitlab::check(&patient, &loaded.config, token, findings).await;
-        }
+        Some(configured) => look_at_targets(&patient, configured, token, findings).await,
     }
     Ok(())
+}
+
+/// Checks the token and what a configuration names, and nothing else.
+pub(super) async fn targets(
+    session: &Session,
+    client: Client,
+    configured: &Configured,
+    token: Option<Secret>,
+    findings: &mut Findings<'_>,
+) {
+    let patient = Patient {
+        session,
+        client,
+        automation: configured.automation(),
+        configured: Some(configured),
+    };
+    look_at_targets(&patient, configured, token, findings).await;
+}
+
+async fn look_at_targets(
+    patient: &Patient<'_>,
+    configured: &Configured,
+    token: Option<Secret>,
+    findings: &mut Findings<'_>,
+) {
+    match configured {
+        Configured::News(loaded) => feeds::check(patient, &loaded.config, findings).await,
+        Configured::Review(loaded) => {
+            github::check(patient, &loaded.config, token, findings).await;
+        }
+        Configured::Issue(loaded) => {
+            gitlab::check(patient, &loaded.config, token, findings).await;
+        }
+    }
 }
 
 fn configuration(

@@ -1,0 +1,1 @@
+//! Deployments against the stand-in.

@@ -2,10 +2,23 @@
 
 use http_client::{HttpError, Response};
 use lifecycle::ports::{AgentError, Conversation};
-use serde::Deserialize;
+use serde::de::{DeserializeOwned, Error as _};
+use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value};
 
 use crate::evidence::Used;
+
+/// An answer that has to be an object: a list does not pass for one whose members come in order.
+pub(crate) struct Object<T>(pub(crate) T);
+
+impl<'de, T: DeserializeOwned> Deserialize<'de> for Object<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let members = Map::<String, Value>::deserialize(deserializer)?;
+        T::deserialize(Value::Object(members))
+            .map(Self)
+            .map_err(D::Error::custom)
+    }
+}
 
 /// A conversation as the server shows it, as far as it concerns us. Members of another type than
 /// expected count as absent.

@@ -5,7 +5,7 @@ use http_client::{Client, HttpError, Response, Secret};
 use lifecycle::ports::{AgentError, Agents, Conversation, Observation, StartConversation, Started};
 use tokio::sync::OnceCell;
 
-use crate::answers::{FinalResponse, Look, Shown, no_answer, refusal};
+use crate::answers::{FinalResponse, Look, Object, Shown, no_answer, refusal};
 use crate::connection::Connection;
 use crate::grounds::Grounds;
 
@@ -118,13 +118,13 @@ impl AgentServer {
             400 | 404 | 405 | 422 => return self.observe_singly(ids).await,
             _ => return unavailable(&response.status_error()),
         }
-        let shown = match response.json::<Vec<Option<Shown>>>() {
+        let shown = match response.json::<Vec<Option<Object<Shown>>>>() {
             Ok(shown) if shown.len() == ids.len() => shown,
             Ok(_) => return self.observe_singly(ids).await,
             Err(error) => return unavailable(&error),
         };
         join_all(ids.iter().zip(shown).map(async |(id, shown)| match shown {
-            Some(shown) if shown.is(id) => self.judge(id, &shown).await,
+            Some(Object(shown)) if shown.is(id) => self.judge(id, &shown).await,
             Some(_) => self.observe_one(id).await,
             None => Observation::Unknown,
         }))
@@ -142,8 +142,8 @@ impl AgentServer {
         };
         match response.status {
             404 | 422 => Observation::Unknown,
-            200 => match response.json::<Shown>() {
-                Ok(shown) => self.judge(id, &shown).await,
+            200 => match response.json::<Object<Shown>>() {
+                Ok(Object(shown)) => self.judge(id, &shown).await,
                 Err(error) => Observation::Unavailable(error.to_string()),
             },
             _ => Observation::Unavailable(response.status_error().to_string()),
@@ -177,8 +177,8 @@ impl Agents for AgentServer {
         if !matches!(response.status, 200 | 201) {
             return Err(refusal(&response, true));
         }
-        let shown = response
-            .json::<Shown>()
+        let Object(shown) = response
+            .json::<Object<Shown>>()
             .map_err(|error| AgentError::Unavailable(error.to_string()))?;
         match shown.id() {
             Some(id) if !id.is_empty() => Ok(Started {
@@ -220,8 +220,8 @@ impl Agents for AgentServer {
             .await?;
         match response.status {
             200 => response
-                .json::<FinalResponse>()
-                .map(|answer| answer.response.unwrap_or_default())
+                .json::<Object<FinalResponse>>()
+                .map(|Object(answer)| answer.response.unwrap_or_default())
                 .map_err(|error| AgentError::Unavailable(error.to_string())),
             404 | 422 => Ok(String::new()),
             _ => Err(refusal(&response, false)),

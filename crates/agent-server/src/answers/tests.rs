@@ -42,6 +42,14 @@ fn idle_before_and_after_the_work() {
 }
 
 #[test]
+fn a_list_is_no_conversation() {
+    assert!(serde_json::from_str::<Object<Shown>>(r#"["an id", "finished"]"#).is_err());
+    assert!(serde_json::from_str::<Object<FinalResponse>>(r#"["words"]"#).is_err());
+    let Object(shown) = serde_json::from_str::<Object<Shown>>(r#"{"id": "an id"}"#).unwrap();
+    assert_eq!(shown.id(), Some("an id"));
+}
+
+#[test]
 fn statistics_of_any_shape() {
     for (text, used) in [
         ("null", false),

@@ -94,6 +94,15 @@ impl<R: Read> Entries<R> {
         }
     }
 
+    /// Holds what entries amount to, implied directories included, against their limit.
+    pub(super) fn count_paths(&self, paths: usize) -> Result<(), WorkspaceError> {
+        let limit = self.limits.max_entries;
+        if paths as u64 > limit {
+            return Err(WorkspaceError::ArchiveTooManyEntries { limit });
+        }
+        Ok(())
+    }
+
     fn entry(&mut self, header: Header) -> Result<Entry, WorkspaceError> {
         self.count += 1;
         if self.count > self.limits.max_entries {

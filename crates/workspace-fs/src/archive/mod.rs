@@ -45,7 +45,8 @@ const BUFFER: usize = 64 << 10;
 pub struct Limits {
     /// Content of all entries together, in bytes (`max_archive_bytes`).
     pub max_bytes: u64,
-    /// Number of entries (`max_archive_entries`). Memory grows with it, by about 32 bytes each.
+    /// Number of entries, directories that only paths imply included (`max_archive_entries`). Memory
+    /// grows with it, by about 32 bytes each.
     pub max_entries: u64,
 }
 

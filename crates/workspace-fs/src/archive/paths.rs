@@ -77,6 +77,11 @@ pub(super) struct Taken {
 }
 
 impl Taken {
+    /// How many paths there are, directories that others lie in included.
+    pub(super) fn len(&self) -> usize {
+        self.paths.len()
+    }
+
     /// Takes a path and the directories that it lies in, unless something is in the way.
     pub(super) fn claim(&mut self, names: &[&[u8]], is_dir: bool) -> Claim {
         let mut exact = self.state.build_hasher();

@@ -92,10 +92,10 @@ impl<'a> Sink<'a> {
                 ))),
             };
         }
-        let counter = match (
-            self.taken.claim(&names, entry.kind == EntryKind::Dir),
-            entry.kind,
-        ) {
+        let claim = self.taken.claim(&names, entry.kind == EntryKind::Dir);
+        // Paths imply directories, and one long path implies a thousand of them.
+        content.count_paths(self.taken.len())?;
+        let counter = match (claim, entry.kind) {
             (Claim::Duplicate, _) => &mut skipped.duplicates,
             (Claim::CaseCollision, _) => &mut skipped.case_collisions,
             (Claim::Conflict, _) => &mut skipped.conflicts,

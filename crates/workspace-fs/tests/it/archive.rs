@@ -671,3 +671,28 @@ async fn random_damage() {
         let _outcome = unpack_within(&gzip(&damaged)[..], &limits).await;
     }
 }
+
+/// A path implies the directories that it lies in; a few entries must not make a million of them.
+#[tokio::test]
+async fn implied_directories_count_as_entries() {
+    let limits = Limits {
+        max_bytes: 1 << 20,
+        max_entries: 100,
+    };
+    let mut deep = Tarball::rooted();
+    for number in 0..10 {
+        let path = format!("root/{number}/{}x", "d/".repeat(50));
+        deep = deep
+            .pax(b'x', &[("path", path.as_bytes())])
+            .file("root/x", b"");
+    }
+    let (result, files, _tmp) = unpack_within(&deep.gz()[..], &limits).await;
+    assert!(
+        matches!(
+            result,
+            Err(WorkspaceError::ArchiveTooManyEntries { limit: 100 })
+        ),
+        "{result:?}"
+    );
+    assert_eq!(files.len(), 0);
+}

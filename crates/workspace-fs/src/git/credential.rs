@@ -55,16 +55,21 @@ impl fmt::Debug for GitCredential {
 /// forms, without user and password in addresses, without tokens in queries, and without control
 /// characters (of a progress line, only its last state stays).
 pub fn clean_git_output(text: &str, credential: Option<&GitCredential>) -> String {
-    let mut clean = text.to_owned();
-    for trace in credential.iter().flat_map(|credential| credential.traces()) {
-        clean = clean.replace(&trace, "***");
-    }
-    let lines = clean.lines().map(|line| {
+    let without_credential = |text: &str| {
+        let traces = credential.iter().flat_map(|credential| credential.traces());
+        traces.fold(text.to_owned(), |text, trace| text.replace(&trace, "***"))
+    };
+    let clean = without_credential(text);
+    let plain = clean.lines().map(|line| {
         let line = line.trim_end_matches('\r');
         let last_state = line.rsplit('\r').next().unwrap_or(line);
-        let plain: String = without_escapes(last_state).trim_end().to_owned();
-        without_query_tokens(&without_userinfo(&plain))
+        without_escapes(last_state)
     });
+    // Once more: one that control characters stood in has come together again.
+    let clean = without_credential(&plain.collect::<Vec<_>>().join("\n"));
+    let lines = clean
+        .lines()
+        .map(|line| without_query_tokens(&without_userinfo(line.trim_end())));
     lines
         .filter(|line| !line.is_empty())
         .collect::<Vec<_>>()
@@ -174,6 +179,8 @@ mod tests {
         let text = "fatal: https://oauth2:glpat-a%2Fb%2Bc@host/x.git\n\
              Authorization: Basic b2F1dGgyOmdscGF0LWEvYitj\n\
              remote: got glpat-a/b+c?\n\
+             begun: \u{1b}glpat-a/b+c\n\
+             split: glpat\u{1b}[0m-a/\u{7}b+c\n\
              see 'https://me:other@host:8443/p?private_token=abc&x=1' and ssh://git@host/y\n\
              \u{1b}[31mred\u{1b}[0m\u{7}\n\
              Counting: 10%\rCounting: 100%\r\n\n";
@@ -182,6 +189,8 @@ mod tests {
             "fatal: https://host/x.git\n\
              Authorization: Basic ***\n\
              remote: got ***?\n\
+             begun:\n\
+             split: ***\n\
              see 'https://host:8443/p?private_token=***&x=1' and ssh://host/y\n\
              red\n\
              Counting: 100%"

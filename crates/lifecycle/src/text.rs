@@ -1,5 +1,8 @@
 //! Cutting and closing of text that came from elsewhere.
 
+use serde_json::Value;
+use std::fmt::Write as _;
+
 /// At most `max` bytes of a text, cut at a character, with a mark where something was cut.
 pub fn cut_bytes(text: &str, max: usize) -> String {
     const MARK: &str = "…";
@@ -51,8 +54,12 @@ pub fn fit_markdown(text: &str, max: usize, note: &str) -> String {
 /// Ends an open code fence and open sections, and makes an unfinished HTML comment plain text.
 fn close_markdown(text: &str) -> String {
     let mut closed = text.to_owned();
-    if let Some(at) = text.rfind("<!--").filter(|at| !text[*at..].contains("-->")) {
-        closed.replace_range(at..=at, "&lt;");
+    // All that begin behind the last end: the first of them would hide the others, and what follows.
+    let ended = text.rfind("-->").unwrap_or(0);
+    if let Some(at) = text[ended..].find("<!--") {
+        let open = closed.split_off(ended + at);
+        // Character for character, for the text must not grow.
+        closed.push_str(&open.replace("<!--", "‹!--"));
     }
     if let Some(fence) = open_fence(text) {
         closed.push('\n');
@@ -98,6 +105,38 @@ pub fn one_line(text: &str) -> String {
         .filter(|word| !word.is_empty())
         .collect::<Vec<_>>()
         .join(" ")
+}
+
+/// JSON on one line, to the eye as well: what ends a line for some readers, turns the direction of
+/// writing, or cannot be seen at all is escaped. The value is the same.
+pub fn json_line(value: &Value) -> String {
+    let mut line = String::new();
+    for c in value.to_string().chars() {
+        if is_unseen(c) {
+            for unit in c.encode_utf16(&mut [0; 2]) {
+                let _ = write!(line, "\\u{unit:04x}");
+            }
+        } else {
+            line.push(c);
+        }
+    }
+    line
+}
+
+/// Controls, line and paragraph separators, marks and embeddings of direction, and the "tag"
+/// characters, in which whole sentences can hide.
+fn is_unseen(c: char) -> bool {
+    c.is_control()
+        || matches!(
+            c,
+            '\u{61c}'
+                | '\u{200e}'
+                | '\u{200f}'
+                | '\u{2028}'..='\u{202e}'
+                | '\u{2066}'..='\u{2069}'
+                | '\u{feff}'
+                | '\u{e0000}'..='\u{e007f}'
+        )
 }
 
 #[cfg(test)]

@@ -20,6 +20,8 @@ const DRAFT: &str = "Draft: ";
 /// mark of ours.
 pub fn plain_text(text: &str) -> String {
     let mut lines = Vec::new();
+    // The forge drops carriage returns before it looks for commands: `/` and `close` would meet.
+    let text = text.replace('\r', "");
     for line in without_marks(text.trim()).lines() {
         let indent = line.len() - line.trim_start().len();
         let (blank, words) = line.split_at(indent);

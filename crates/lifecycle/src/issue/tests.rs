@@ -187,6 +187,7 @@ fn lines_that_the_forge_would_run_become_text() {
         ("a\n  /label ~bug", "a\n  \\/label ~bug"),
         ("a\n\t/due now", "a\n\t\\/due now"),
         ("a\r\n/close\r\n", "a\n\\/close"),
+        ("a\n/\rclose", "a\n\\/close"),
         ("// a comment", "// a comment"),
         ("/ alone", "/ alone"),
         ("\\/close", "\\/close"),

@@ -53,7 +53,12 @@ fn what_is_open_is_closed() {
         ("```one line``` of code", "```one line``` of code"),
         ("    ```\nindented code", "    ```\nindented code"),
         ("<!-- whole -->", "<!-- whole -->"),
-        ("a <!-- open", "a &lt;!-- open"),
+        ("a <!-- open", "a ‹!-- open"),
+        ("<!-- one <!-- two", "‹!-- one ‹!-- two"),
+        (
+            "<!-- whole --> <!-- one <!-- two",
+            "<!-- whole --> ‹!-- one ‹!-- two",
+        ),
         ("<details>open", "<details>open\n</details>"),
         ("<details>whole</details>", "<details>whole</details>"),
     ];
@@ -82,4 +87,15 @@ fn markdown_is_cut_with_a_note_and_closed() {
             "{cut}"
         );
     }
+}
+
+#[test]
+fn json_is_one_line_to_every_reader() {
+    let text = "a\nb\u{85}c\u{2028}d\u{202e}e\u{7f}f\u{e0041}g\"é日";
+    let line = json_line(&text.into());
+    assert_eq!(
+        line,
+        r#""a\nb\u0085c\u2028d\u202ee\u007ff\udb40\udc41g\"é日""#
+    );
+    assert_eq!(serde_json::from_str::<String>(&line).unwrap(), text);
 }

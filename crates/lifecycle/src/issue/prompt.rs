@@ -2,7 +2,7 @@
 
 use super::{IssueSettings, MergeRequestMode};
 use crate::ports::{Issue, Project};
-use crate::text::one_line;
+use crate::text::{json_line, one_line};
 use serde_json::json;
 
 /// All that the prompt is made of.
@@ -55,7 +55,7 @@ pub fn prompt(facts: &PromptFacts<'_>) -> String {
         id = facts.project.id,
         url = facts.project.web_url,
         issue_url = facts.issue.web_url,
-        title = json!(facts.issue.title),
+        title = json_line(&json!(facts.issue.title)),
         label = one_line(&facts.settings.trigger_label),
         at = facts.label_event_at,
         sha = facts.base_sha,

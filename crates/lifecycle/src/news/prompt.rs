@@ -3,7 +3,7 @@
 use super::Interests;
 use crate::moment;
 use crate::ports::News;
-use crate::text::one_line;
+use crate::text::{json_line, one_line};
 use serde_json::json;
 
 /// The first message of a digest's conversation.
@@ -57,7 +57,10 @@ pub fn prompt(day: &str, interests: &Interests, news: &News) -> String {
     if !news.failures.is_empty() {
         text.push_str("## Feeds that could not be read\n\nMention at the end that these are missing today:\n\n");
         for failure in &news.failures {
-            text.push_str(&format!("- {}\n", json!(one_line(address(&failure.url)))));
+            text.push_str(&format!(
+                "- {}\n",
+                json_line(&json!(one_line(address(&failure.url))))
+            ));
         }
         text.push('\n');
     }
@@ -75,7 +78,7 @@ pub fn prompt(day: &str, interests: &Interests, news: &News) -> String {
             "link": story.link,
             "excerpt": story.summary,
         });
-        text.push_str(&line.to_string());
+        text.push_str(&json_line(&line));
         text.push('\n');
     }
     text.push_str("----- stories end -----\n");

@@ -2,7 +2,7 @@
 
 use super::{ReviewSettings, Tone};
 use crate::ports::{CheckoutReport, PullDetails};
-use crate::text::{cut_chars, one_line};
+use crate::text::{cut_chars, json_line, one_line};
 use serde_json::json;
 use std::fmt::Write as _;
 
@@ -126,11 +126,13 @@ fn about(facts: &PromptFacts<'_>) -> String {
         additions = number(details.additions),
         deletions = number(details.deletions),
         commits = number(details.commits),
-        author = json!(details.author.as_deref().unwrap_or("(deleted account)")),
-        head_ref = json!(details.head_ref),
-        base_ref = json!(details.base_ref),
-        title = json!(details.title),
-        body = json!(cut_chars(&details.body, MAX_DESCRIPTION_CHARS)),
+        author = json_line(&json!(
+            details.author.as_deref().unwrap_or("(deleted account)")
+        )),
+        head_ref = json_line(&json!(details.head_ref)),
+        base_ref = json_line(&json!(details.base_ref)),
+        title = json_line(&json!(details.title)),
+        body = json_line(&json!(cut_chars(&details.body, MAX_DESCRIPTION_CHARS))),
     )
 }
 

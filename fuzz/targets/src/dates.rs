@@ -13,15 +13,10 @@ pub fn target(data: &[u8]) {
     let of_forge = moment::parse_rfc3339(&text);
     for read in [of_feed, of_forge].into_iter().flatten() {
         assert!(is_moment(read), "{text:?} became {read}");
-        if let Some(written) = rfc3339(read) {
-            assert_eq!(
-                parse_date(&written),
-                Some(read.floor()),
-                "{text:?} became {written}"
-            );
-        }
-        // The forges' form begins with the year 1.
+        // What is written begins with the year 1.
         if read >= -62_135_596_800.0 {
+            let written = rfc3339(read).unwrap_or_default();
+            assert_eq!(parse_date(&written), Some(read.floor()), "{text:?}");
             let written = moment::rfc3339(read);
             assert_eq!(
                 moment::parse_rfc3339(&written),

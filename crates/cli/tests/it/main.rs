@@ -13,9 +13,9 @@
 
 mod issue;
 mod kills;
-// mod network;
+mod network;
 mod news;
 mod overlap;
 mod review;
-// mod sandbox;
+mod sandbox;
 mod stage;

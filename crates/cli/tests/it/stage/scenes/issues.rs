@@ -125,6 +125,10 @@ impl Scene for Issues {
         &self.stage
     }
 
+    fn stage_mut(&mut self) -> &mut Stage {
+        &mut self.stage
+    }
+
     fn around(&self) -> Vec<&StandIn> {
         vec![self.gitlab.server()]
     }

@@ -16,6 +16,8 @@ use testbed::StandIn;
 pub trait Scene: Sync {
     fn stage(&self) -> &Stage;
 
+    fn stage_mut(&mut self) -> &mut Stage;
+
     /// The stand-ins beside those of the stage.
     fn around(&self) -> Vec<&StandIn>;
 

@@ -66,6 +66,10 @@ impl Scene for NewsDay {
         &self.stage
     }
 
+    fn stage_mut(&mut self) -> &mut Stage {
+        &mut self.stage
+    }
+
     fn around(&self) -> Vec<&StandIn> {
         vec![self.feeds.server()]
     }

@@ -64,6 +64,13 @@ impl PullRequests {
         pull
     }
 
+    /// The agent says what it thinks and is done, when the test says so.
+    pub fn script() -> Script {
+        Script::of([Status::Idle, Status::Running, Status::Finished])
+            .pace(Pace::Told)
+            .response("I have looked at it: nothing to object to.")
+    }
+
     /// The pull request of that number.
     pub fn pull(&self, number: u64) -> Pull {
         self.repo.pull(number).unwrap()
@@ -71,9 +78,7 @@ impl PullRequests {
 
     /// What agents do from now on.
     pub fn agents(&self, reviewing: Reviewing) {
-        let script = Script::of([Status::Idle, Status::Running, Status::Finished])
-            .pace(Pace::Told)
-            .response("I have looked at it: nothing to object to.");
+        let script = Self::script();
         let script = match reviewing {
             Reviewing::OnlySays => script,
             Reviewing::Publishes => {
@@ -134,6 +139,10 @@ impl PullRequests {
 impl Scene for PullRequests {
     fn stage(&self) -> &Stage {
         &self.stage
+    }
+
+    fn stage_mut(&mut self) -> &mut Stage {
+        &mut self.stage
     }
 
     fn around(&self) -> Vec<&StandIn> {

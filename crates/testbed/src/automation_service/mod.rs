@@ -94,6 +94,11 @@ impl AutomationService {
         self.lock().preflight = known;
     }
 
+    /// Whether the host is that of a cloud deployment, which knows accounts.
+    pub fn set_accounts(&self, known: bool) {
+        self.lock().accounts = known;
+    }
+
     /// What dispatched runs do from now on.
     pub fn set_course(&self, course: Course) {
         self.lock().course = course;

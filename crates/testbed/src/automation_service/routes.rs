@@ -71,6 +71,7 @@ pub(super) fn router(shared: Shared) -> Router {
         get(|| async { json_answer(200, &json!({"status": "ok"})) }),
     );
     Router::new()
+        .route("/api/v1/users/me", get(account))
         .nest("/api/automation", open.merge(guarded))
         .with_state(shared)
 }
@@ -176,6 +177,19 @@ async fn remove(State(shared): State<Shared>, Path(id): Path<String>) -> Result<
         .automations
         .retain(|automation| automation["id"] != id);
     Ok(StatusCode::NO_CONTENT.into_response())
+}
+
+/// The person, where the host is that of a cloud deployment; a self-hosted one knows no persons.
+async fn account(State(shared): State<Shared>) -> Result<Response, Refusal> {
+    if !shared.model().accounts {
+        return Err(Refusal::new(404, "Not Found"));
+    }
+    let body = json!({
+        "id": "00000000-0000-4000-8000-000000000001",
+        "org_id": "00000000-0000-4000-8000-000000000002",
+        "email": "alice@example.com",
+    });
+    Ok(json_answer(200, &body))
 }
 
 #[derive(Debug, Deserialize)]

@@ -99,12 +99,11 @@ async fn ready(
         warnings.extend(predecessor::unknown(&documents, &configured, &existing.id));
     }
     let cargo = freight::loaded(cargo, &settings, mode, &mut warnings)?;
-    let plan = match existing {
-        Some(existing) => plan::update(order, automation, mode, timeout, existing, warnings),
-        None => {
-            let all = service.automations().await?;
-            plan::new_automation(order, automation, mode, timeout, &all, warnings)?
-        }
+    let plan = if let Some(existing) = existing {
+        plan::update(order, automation, mode, timeout, existing, warnings)
+    } else {
+        let all = service.automations().await?;
+        plan::new_automation(order, automation, mode, timeout, &all, warnings)?
     };
     let checks = targets::check(session, &client, &configured, order.json).await?;
     preflight(&service, &plan).await?;

@@ -154,3 +154,52 @@ async fn unchanged_pull_requests_cost_one_listing() {
     let report = world.poll("run-4", &other.policy()).await;
     assert_eq!(started(&report), ["1:label:99"]);
 }
+
+/// A document without room for all snapshots comes to rest: the same ones stay, and an unchanged
+/// repository costs no write.
+#[tokio::test]
+async fn a_full_document_comes_to_rest() {
+    let numbers: Vec<u64> = (1..=10).collect();
+    let (world, github) = world(&numbers);
+    for number in 11..=40 {
+        github.open(number, 'c');
+    }
+    let mut all = run("run-1");
+    all.max_new = 0;
+    world.poll_as(&all, &github.policy()).await;
+    for number in numbers {
+        world
+            .agents
+            .forget(&world.conversation(&format!("{number}:label:{number}")));
+    }
+    world.pass(5.0 * MINUTE);
+    world.poll("run-2", &github.policy()).await;
+    let full = world.store.sizes.borrow().last().copied().unwrap();
+    world.store.budget.set(full - 5000);
+    for n in 3..6 {
+        world.pass(5.0 * MINUTE);
+        github.open(50 + n, 'd');
+        world.poll(&format!("run-{n}"), &github.policy()).await;
+    }
+    world.log.clear();
+    for n in 6..9 {
+        world.pass(5.0 * MINUTE);
+        world.poll(&format!("run-{n}"), &github.policy()).await;
+    }
+    assert_eq!(world.log.of("write"), [""; 0]);
+}
+
+/// What a claim has reserved for its end is of use to snapshots until then.
+#[tokio::test]
+async fn snapshots_may_lie_in_the_room_of_live_tasks() {
+    let (world, github) = world(&[4]);
+    world.poll("run-1", &github.policy()).await;
+    let now = world.store.sizes.borrow().last().copied().unwrap();
+    world.store.budget.set(now + 200);
+    github.open(5, 'c');
+    world.pass(MINUTE);
+    world.poll("run-2", &github.policy()).await;
+    let document = world.document();
+    assert!(document.get("prs").unwrap().get("4").is_some());
+    assert!(document.get("prs").unwrap().get("5").is_some());
+}

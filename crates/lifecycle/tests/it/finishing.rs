@@ -3,7 +3,7 @@
 use crate::world::github::{GitHub, REPO, limited, no_access, refused, unavailable};
 use crate::world::{MINUTE, World, finished, run, started};
 use futures_util::future::join_all;
-use lifecycle::document::{Field, REVIEW};
+use lifecycle::document::{Document, Field, REVIEW, Status};
 use lifecycle::identity::{Kind, marker};
 use lifecycle::ports::Conversation;
 use serde_json::json;
@@ -107,6 +107,20 @@ async fn whoever_takes_over_looks_for_the_mark_before_posting() {
             "the dead run's key is gone as well"
         );
     }
+}
+
+/// What was decided on an older copy of a record counts only if nothing has changed since.
+#[tokio::test]
+async fn a_task_that_another_run_has_just_finished_is_left_alone() {
+    let (world, github) = ended().await;
+    let finished_by_another = Box::new(|document: &mut Document| {
+        let mut record = document.record(TASK).unwrap();
+        record.set_status(Status::Closed);
+        document.put_record(TASK, record)
+    });
+    world.store.meanwhile.replace(Some(finished_by_another));
+    let report = world.poll("run-2", &github.policy()).await;
+    assert_eq!((finished(&report), results(&github)), (vec![], 0));
 }
 
 /// A lease that ran out while the run was slow: nothing is posted any more.

@@ -2,7 +2,7 @@
 
 use crate::world::gitlab::{BASE, GitLab, PROJECT, refused};
 use crate::world::{HOUR, MINUTE, NOW, World, finished, fixture, reason, started};
-use lifecycle::document::{Field, ISSUE};
+use lifecycle::document::{Document, Field, ISSUE, Record, Status};
 use lifecycle::identity::{Kind, marker};
 use lifecycle::issue::MergeRequestMode;
 use lifecycle::ports::{Conversation, ForgeError, Project, PushError, Work};
@@ -71,6 +71,34 @@ async fn without_room_for_branch_and_base_nothing_starts() {
         (world.status(TASK), world.workspaces.all().len()),
         ("none", 0)
     );
+}
+
+/// A run whose start was refused has given its claim back; what it prepared is nobody else's.
+#[tokio::test]
+async fn another_runs_claim_keeps_its_own_base() {
+    let (world, gitlab) = world();
+    let refused = lifecycle::ports::AgentError::Refused("422".into());
+    world.agents.next_starts.borrow_mut().push_back(refused);
+    let claim_of_another = Box::new(|document: &mut Document| {
+        let given_back = !document.has_record(TASK) && document.retry(TASK).is_some();
+        if given_back {
+            let mut record = Record::default();
+            record
+                .set_status(Status::Starting)
+                .set(Field::IssueIid, 42)
+                .set(Field::LeaseOwner, "run-2")
+                .set(Field::LeaseUntil, NOW + 15.0 * MINUTE)
+                .set(Field::LastActivity, NOW)
+                .set(Field::BaseSha, "f".repeat(40));
+            document.put_record(TASK, record);
+        }
+        given_back
+    });
+    world.store.meanwhile.replace(Some(claim_of_another));
+    world.poll("run-1", &gitlab.policy()).await;
+    let record = world.record(TASK);
+    assert_eq!(record.text(Field::LeaseOwner), Some("run-2"));
+    assert_eq!(record.text(Field::BaseSha), Some("f".repeat(40).as_str()));
 }
 
 /// The agent left commits: they are pushed, the merge request opened, the issue told once.

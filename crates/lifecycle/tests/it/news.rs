@@ -281,6 +281,19 @@ async fn a_run_waits_for_its_own_conversation() {
     assert_eq!(finished(&report), [(TODAY, "empty")]);
 }
 
+/// The first look is worth its question: not before the conversation may be collected.
+#[tokio::test]
+async fn a_waiting_run_does_not_look_too_early() {
+    let (world, feeds) = world();
+    feeds.publish(&["a"]);
+    world.agents.looks_until_finished.set(Some(0));
+    let mut patient = run("run-1");
+    patient.wait_seconds = 300.0;
+    world.poll_as(&patient, &feeds.policy()).await;
+    assert_eq!(world.status(TODAY), "empty");
+    assert_eq!(world.log.of("observe").len(), 1);
+}
+
 #[tokio::test]
 async fn waiting_ends_with_its_time_and_with_the_runs() {
     for (wait, left, expected) in [

@@ -2,7 +2,7 @@
 
 use crate::world::github::{GitHub, REPO};
 use crate::world::{HOUR, MINUTE, NOW, World, finished, started};
-use lifecycle::document::{Field, REVIEW, Record, Status};
+use lifecycle::document::{Field, REVIEW, Record, Retry, Status};
 use lifecycle::identity::{Kind, conversation_id, marker};
 use lifecycle::ports::Conversation;
 
@@ -37,8 +37,20 @@ fn after_a_death() -> (World, GitHub, String) {
 async fn a_claim_with_a_conversation_is_adopted() {
     let (world, github, id) = after_a_death();
     world.agents.is(&id, Conversation::Running, "");
+    world.store.edit(|document| {
+        let retry = Retry {
+            attempts: 2,
+            ..Retry::default()
+        };
+        document.put_retry(TASK, &retry);
+    });
     let report = world.poll("run-2", &github.policy()).await;
     assert_eq!(world.status(TASK), "active");
+    assert_eq!(
+        world.document().retry(TASK),
+        None,
+        "setting it up has succeeded after all"
+    );
     assert_eq!(started(&report), [""; 0]);
     assert_eq!(
         world.agents.starts.borrow().len(),

@@ -8,6 +8,8 @@ use serde_json::Value;
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 
+pub type Meanwhile = Box<dyn Fn(&mut Document) -> bool>;
+
 pub struct FakeStore {
     pub document: RefCell<Document>,
     pub guards: RefCell<BTreeMap<String, Value>>,
@@ -16,6 +18,8 @@ pub struct FakeStore {
     pub lost_writes: Cell<usize>,
     /// What every call answers instead.
     pub error: RefCell<Option<StoreError>>,
+    /// What another run does just before a change of ours, if it answers that it did it.
+    pub meanwhile: RefCell<Option<Meanwhile>>,
     pub budget: Cell<usize>,
     pub cache: RefCell<Option<Value>>,
     /// Documents longer than this are refused, as by a service with less room than expected.
@@ -33,6 +37,7 @@ impl FakeStore {
             has_guards: Cell::new(false),
             lost_writes: Cell::new(0),
             error: RefCell::new(None),
+            meanwhile: RefCell::new(None),
             budget: Cell::new(size::ONE_BYTES),
             cache: RefCell::new(None),
             limit: Cell::new(usize::MAX),
@@ -86,6 +91,11 @@ impl Store for FakeStore {
     ) -> Result<Document, StoreError> {
         others().await;
         self.answer()?;
+        let meanwhile = self.meanwhile.take();
+        let done = meanwhile
+            .as_ref()
+            .is_some_and(|change| change(&mut self.document.borrow_mut()));
+        self.meanwhile.replace(meanwhile.filter(|_| !done));
         let before = self.document.borrow().clone();
         let mut after = before.clone();
         if change(&mut after) == Change::Keep {

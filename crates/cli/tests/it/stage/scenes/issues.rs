@@ -145,7 +145,8 @@ impl Scene for Issues {
         exactly_one("branches", self.branches().len())?;
         exactly_one("merge requests", self.merge_requests().len())?;
         exactly_one("notes", self.notes(1).len())?;
-        exactly_one("pushes", self.project.pushes().len())?;
+        // A push whose line broke off has arrived without being listed.
+        at_most_one("pushes", self.project.pushes().len())?;
         let commits = self.project.commits("main..openhands/issue-1").len();
         if commits != 2 || self.stage.statuses() != ["closed"] {
             return Err(format!("{commits} commits\n{:#}", self.stage.document()));

@@ -3,7 +3,7 @@
 use crate::console::{heading, say};
 use crate::error::TaskError;
 use crate::process::{cargo, command, output, run as run_command};
-use crate::{e2e, package, schema, tidy};
+use crate::{claims, e2e, fuzz, package, schema, supply, tidy};
 use std::time::Instant;
 
 type Check = (&'static str, fn() -> Result<(), TaskError>);
@@ -11,8 +11,11 @@ type Check = (&'static str, fn() -> Result<(), TaskError>);
 const CHECKS: &[Check] = &[
     ("format", format),
     ("tidy", tidy::run),
+    ("claims", claims::run),
+    ("supply", supply::run),
     ("clippy", clippy),
     ("tests", all_tests),
+    ("fuzz", fuzz::smoke),
     ("docs", docs),
     ("schema", schema_drift),
     ("package", packages),

@@ -1,13 +1,16 @@
 //! The project's own tasks. Workflows only call these, so everything can be tried on any machine.
 
 mod ci;
+mod claims;
 mod console;
 mod dev;
 mod e2e;
 mod error;
+mod fuzz;
 mod package;
 mod process;
 mod schema;
+mod supply;
 mod tidy;
 
 use clap::{Parser, Subcommand};
@@ -55,6 +58,14 @@ enum Task {
         #[arg(long)]
         check: bool,
     },
+    /// Run the fuzz targets for a while each: `[--seconds N] [--seed N] [--replay FILE] [TARGET…]`
+    Fuzz {
+        /// Passed on to the runner
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        arguments: Vec<String>,
+    },
+    /// Check licences, banned crates and sources of the dependencies
+    Supply,
     /// Check names, module heads and file lengths
     Tidy,
     /// Run against the real services (needs Python 3.12 or newer)
@@ -72,6 +83,8 @@ fn main() -> ExitCode {
         Task::Ci { skip_tests, only } => ci::run(skip_tests, &only),
         Task::Package { automations } => package::run(&automations),
         Task::Schema { check } => schema::run(check),
+        Task::Fuzz { arguments } => fuzz::run(&arguments),
+        Task::Supply => supply::run(),
         Task::Tidy => tidy::run(),
         Task::E2e { parts } => e2e::run(&parts),
     };

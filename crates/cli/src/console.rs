@@ -2,6 +2,7 @@
 
 use http_client::{Secret, redact};
 use lifecycle::ports::Journal;
+use lifecycle::text::is_unseen;
 use std::cell::RefCell;
 use std::io::{self, BufRead as _, IsTerminal as _, Write as _};
 use std::rc::Rc;
@@ -119,18 +120,19 @@ impl Console {
     }
 }
 
-/// Text of strangers (titles, answers of servers) may hold line ends and terminal sequences: a line
-/// of the log stays one line and moves no cursor.
+/// Text of strangers (titles, answers of servers) may hold line ends, terminal sequences and what
+/// turns the direction of writing: a line of the log stays one line, reads as it was written, and
+/// moves no cursor.
 fn harmless(text: &str) -> String {
     text.chars()
-        .map(|c| if c.is_control() { ' ' } else { c })
+        .map(|c| if is_unseen(c) { ' ' } else { c })
         .collect()
 }
 
 /// Text of several lines without anything that a terminal would obey.
 fn harmless_lines(text: &str) -> String {
     text.chars()
-        .filter(|c| matches!(c, '\n' | '\t') || !c.is_control())
+        .filter(|c| matches!(c, '\n' | '\t') || !is_unseen(*c))
         .collect()
 }
 
@@ -156,7 +158,8 @@ impl Journal for Console {
 
     fn digest(&self, period: &str, text: &str) {
         let rule = "-".repeat(24);
-        let text = harmless_lines(&self.clean(text));
+        // In this order: a secret that control characters part comes together when they go.
+        let text = self.clean(&harmless_lines(text));
         self.write(&format!(
             "{rule} digest of {period} {rule}\n{text}\n{}\n",
             "-".repeat(69)
@@ -171,6 +174,7 @@ mod tests {
     #[test]
     fn a_line_stays_one_line_and_moves_no_cursor() {
         assert_eq!(harmless("a\nb\x1b[2Jc\u{9b}31md\r"), "a b [2Jc 31md ");
+        assert_eq!(harmless("a\u{2028}b\u{202e}c"), "a b c");
         assert_eq!(harmless_lines("a\n\tb\x1b[2Jc\r\n"), "a\n\tb[2Jc\n");
     }
 }

@@ -123,9 +123,9 @@ pub fn json_line(value: &Value) -> String {
     line
 }
 
-/// Controls, line and paragraph separators, marks and embeddings of direction, and the "tag"
-/// characters, in which whole sentences can hide.
-fn is_unseen(c: char) -> bool {
+/// What a reader does not see and may obey: controls, line and paragraph separators, marks and
+/// embeddings of direction, and the "tag" characters, in which whole sentences can hide.
+pub fn is_unseen(c: char) -> bool {
     c.is_control()
         || matches!(
             c,

@@ -3,7 +3,7 @@
 use crate::world::github::{GitHub, REPO, commit};
 use crate::world::{AUTOMATION, LOST, MINUTE, NOW, World, finished, fixture, reason, run, started};
 use futures_util::future::join_all;
-use lifecycle::document::{Field, REVIEW};
+use lifecycle::document::{Document, Field, REVIEW, Record, Status};
 use lifecycle::identity::{Kind, conversation_id, marker};
 use lifecycle::ports::{AgentError, CheckoutError, Conversation, StoreError};
 use lifecycle::report::SkipReason;
@@ -508,6 +508,52 @@ async fn a_head_that_moved_before_the_download_is_taken_by_the_next_poll() {
         world.record(TASK).text(Field::HeadSha),
         case["fresh"]["head"].as_str()
     );
+}
+
+/// Another run claims the older label event of the same commit at the same time, for the same
+/// directory: the later comer waits for the next poll.
+#[tokio::test]
+async fn a_directory_that_was_taken_meanwhile_is_not_taken_again() {
+    let (world, github) = world();
+    let taken = Box::new(|document: &mut Document| {
+        let mut record = Record::default();
+        record
+            .set_status(Status::Starting)
+            .set(Field::LastActivity, NOW)
+            .set(Field::WorkspaceDir, "/root/acme__widget/pr-4-bbbbbbbbbbbb");
+        document.put_record("4:label:3", record)
+    });
+    world.store.meanwhile.replace(Some(taken));
+    let report = world.poll("run-1", &github.policy()).await;
+    assert_eq!(reason(&report, "4"), Some(SkipReason::ClaimedElsewhere));
+    assert_eq!(
+        (world.status(TASK), world.log.of("create").len()),
+        ("none", 0)
+    );
+    world.poll("run-2", &github.policy()).await;
+    let dir = world.record(TASK).workspace_dir().unwrap().to_owned();
+    assert_eq!(dir, "/root/acme__widget/pr-4-bbbbbbbbbbbb-4");
+}
+
+/// What failed is forgotten when its label is taken off.
+#[tokio::test]
+async fn failures_of_triggers_that_are_gone_are_forgotten() {
+    let (world, github) = world();
+    github.open_labelled(5);
+    let broken = || CheckoutError::Failed("damaged".into());
+    github
+        .next_checkouts
+        .borrow_mut()
+        .extend([broken(), broken()]);
+    world.poll("run-1", &github.policy()).await;
+    assert_eq!(world.document().retry_tasks(), [TASK, "5:label:5"]);
+    github.change(4, |details| details.pull.labels.clear());
+    github.change(5, |details| details.pull.draft = true);
+    let mut only_ready = GitHub::new(&world);
+    only_ready.settings.review_drafts = false;
+    only_ready.pulls.replace(github.pulls.borrow().clone());
+    world.poll("run-2", &only_ready.policy()).await;
+    assert_eq!(world.document().retry_tasks(), [""; 0]);
 }
 
 /// Two tasks on one commit never share a directory.

@@ -85,11 +85,14 @@ async fn of_a_repository() {
             ("5:label:5", "leave it alone for now")
         ]
     );
-    // The same caps hold as in a run.
+    // The same caps hold as in a run, counting what would be started.
+    only_ready.pulls.replace(github.pulls.borrow().clone());
+    only_ready.open_labelled(8);
     let mut capped = dry();
-    capped.max_active = 2;
+    capped.max_active = 3;
     let report = world.poll_as(&capped, &only_ready.policy()).await;
-    assert_eq!(reason(&report, "6"), Some(SkipReason::MaxActive));
+    assert_eq!(started(&report), ["6:label:6"]);
+    assert_eq!(reason(&report, "8"), Some(SkipReason::MaxActive));
 }
 
 #[tokio::test]

@@ -200,6 +200,27 @@ async fn a_comment_that_is_refused_for_its_length_is_posted_shorter() {
     assert!(body.contains("has been cut here") && body.contains("Written by an AI agent"));
 }
 
+/// A short comment is not refused for its length: that is an attempt that failed.
+#[tokio::test]
+async fn a_short_comment_that_is_refused_is_not_shortened() {
+    let (world, github) = ended().await;
+    github.fails("comment", refused(422));
+    world.poll("run-2", &github.policy()).await;
+    assert_eq!(
+        world
+            .log
+            .all()
+            .iter()
+            .filter(|deed| *deed == "github comment")
+            .count(),
+        1
+    );
+    assert_eq!(
+        world.document().retry(TASK).map(|retry| retry.attempts),
+        Some(1)
+    );
+}
+
 /// A comment whose answer was lost is found by the next poll, and not posted again.
 #[tokio::test]
 async fn a_comment_whose_answer_was_lost_is_not_posted_again() {

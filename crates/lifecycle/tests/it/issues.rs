@@ -330,6 +330,25 @@ async fn the_work_of_a_failed_conversation_is_kept() {
     }
 }
 
+/// A network that is down for a moment loses no work: it is kept by the next poll.
+#[tokio::test]
+async fn work_that_cannot_be_kept_right_now_is_kept_later() {
+    let (world, gitlab) = ended(Conversation::Error, "").await;
+    gitlab.commits(2);
+    gitlab.push_fails(PushError::Unavailable("timeout".into()));
+    world.poll("run-2", &gitlab.policy()).await;
+    assert_eq!(
+        (world.status(TASK), gitlab.notes.borrow().len()),
+        ("active", 0)
+    );
+    world.pass(MINUTE);
+    world.poll("run-3", &gitlab.policy()).await;
+    assert_eq!(
+        (world.status(TASK), gitlab.pushes.borrow().len()),
+        ("failed", 1)
+    );
+}
+
 #[tokio::test]
 async fn the_work_of_an_expired_conversation_is_kept() {
     let (world, gitlab) = ended(Conversation::Running, "").await;

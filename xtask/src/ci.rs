@@ -15,6 +15,7 @@ const CHECKS: &[Check] = &[
     ("supply", supply::run),
     ("clippy", clippy),
     ("tests", all_tests),
+    ("simulate", simulation),
     ("fuzz", fuzz::smoke),
     ("docs", docs),
     ("schema", schema_drift),
@@ -60,6 +61,17 @@ pub(crate) fn tests(rest: &[String]) -> Result<(), TaskError> {
     tests.args(rest);
     tests.env("INSTA_UPDATE", "no").env("INSTA_FORCE_PASS", "0");
     run_command(&mut tests)
+}
+
+/// Runs the simulation over some seeds.
+pub(crate) fn simulate(seeds: u64, from: u64) -> Result<(), TaskError> {
+    let (seeds, from) = (seeds.to_string(), from.to_string());
+    let mut simulation = cargo(&["run", "--quiet", "--package", "simulation", "--"]);
+    run_command(simulation.args(["--seeds", &seeds, "--from", &from]))
+}
+
+fn simulation() -> Result<(), TaskError> {
+    simulate(10_000, 0)
 }
 
 fn all_tests() -> Result<(), TaskError> {

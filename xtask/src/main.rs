@@ -1,5 +1,6 @@
 //! The project's own tasks. Workflows only call these, so everything can be tried on any machine.
 
+mod bench;
 mod ci;
 mod claims;
 mod console;
@@ -7,6 +8,7 @@ mod dev;
 mod e2e;
 mod error;
 mod fuzz;
+mod kills;
 mod package;
 mod process;
 mod schema;
@@ -58,11 +60,28 @@ enum Task {
         #[arg(long)]
         check: bool,
     },
+    /// Measure what runs cost, on stand-ins with latency
+    Bench,
     /// Run the fuzz targets for a while each: `[--seconds N] [--seed N] [--replay FILE] [TARGET…]`
     Fuzz {
         /// Passed on to the runner
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<String>,
+    },
+    /// Kill runs at many moments and let later ones finish: each automation, store and signal
+    Kills {
+        /// Moments in each cell
+        #[arg(long, default_value_t = 50)]
+        moments: usize,
+    },
+    /// Run engine and policies in a simulated world, one seed after the other
+    Simulate {
+        /// How many seeds
+        #[arg(long, default_value_t = 10_000)]
+        seeds: u64,
+        /// The first seed
+        #[arg(long, default_value_t = 0)]
+        from: u64,
     },
     /// Check licences, banned crates and sources of the dependencies
     Supply,
@@ -83,7 +102,10 @@ fn main() -> ExitCode {
         Task::Ci { skip_tests, only } => ci::run(skip_tests, &only),
         Task::Package { automations } => package::run(&automations),
         Task::Schema { check } => schema::run(check),
+        Task::Bench => bench::run(),
         Task::Fuzz { arguments } => fuzz::run(&arguments),
+        Task::Kills { moments } => kills::run(moments),
+        Task::Simulate { seeds, from } => ci::simulate(seeds, from),
         Task::Supply => supply::run(),
         Task::Tidy => tidy::run(),
         Task::E2e { parts } => e2e::run(&parts),

@@ -35,7 +35,10 @@ pub(crate) fn run(skip_tests: bool, only: &[String]) -> Result<(), TaskError> {
         heading(name);
         let began = Instant::now();
         match check() {
-            Ok(()) => say(&format!("{name}: ok ({:.0} s)", began.elapsed().as_secs_f64())),
+            Ok(()) => say(&format!(
+                "{name}: ok ({:.0} s)",
+                began.elapsed().as_secs_f64()
+            )),
             Err(TaskError::CannotRunHere(why)) => could_not.push(format!("{name}: {why}")),
             Err(error) => {
                 say(&format!("{name}: FAILED: {error}"));
@@ -93,7 +96,14 @@ fn format() -> Result<(), TaskError> {
 }
 
 fn clippy() -> Result<(), TaskError> {
-    let arguments = ["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"];
+    let arguments = [
+        "clippy",
+        "--workspace",
+        "--all-targets",
+        "--",
+        "-D",
+        "warnings",
+    ];
     run_command(&mut cargo(&arguments))
 }
 

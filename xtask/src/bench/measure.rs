@@ -6,8 +6,8 @@ use serde_json::Value;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
-use testbed::callback::Prepared;
 use testbed::StandIn;
+use testbed::callback::Prepared;
 
 /// What one run took.
 #[derive(Clone, Copy, Debug, Default)]

@@ -19,7 +19,10 @@ pub(super) fn play() -> Result<(), TaskError> {
     forge.token(TOKEN, "issue-bot");
     stage.agent.set_secret("GITLAB_TOKEN", TOKEN);
     let project = forge
-        .project_with("group/team/service", [("README.md", "# service\n"), ("limit.txt", "1\n")])
+        .project_with(
+            "group/team/service",
+            [("README.md", "# service\n"), ("limit.txt", "1\n")],
+        )
         .map_err(TaskError::found)?;
     project.set_member("issue-bot", 30);
     project.set_member("maintainer", 40);
@@ -45,15 +48,27 @@ pub(super) fn play() -> Result<(), TaskError> {
     stage.show_document("now", KEY);
     stage.agent.run_to_end(&only_conversation(&stage)?);
     stage.let_time_pass(KEY, "tasks");
-    stage.run("second run: push, open the merge request, tell the issue, clean up", &config)?;
+    stage.run(
+        "second run: push, open the merge request, tell the issue, clean up",
+        &config,
+    )?;
     stage.expect_status(KEY, "tasks", "closed")?;
     stage.show_document("after", KEY);
     for request in project.merge_requests() {
-        say(&format!("\n   merge request !{}: {}", request.iid, request.title));
-        block(&indented(request.description.as_deref().unwrap_or_default()));
+        say(&format!(
+            "\n   merge request !{}: {}",
+            request.iid, request.title
+        ));
+        block(&indented(
+            request.description.as_deref().unwrap_or_default(),
+        ));
         say(&format!("   commits of {}:", request.source_branch));
         for commit in project.commits(&format!("main..{}", request.source_branch)) {
-            block(&format!("{} {}", commit.sha, commit.message.lines().next().unwrap_or_default()));
+            block(&format!(
+                "{} {}",
+                commit.sha,
+                commit.message.lines().next().unwrap_or_default()
+            ));
         }
         for (path, entry) in &project.files(&request.source_branch) {
             if let Entry::File(bytes) = entry {

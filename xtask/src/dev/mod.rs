@@ -32,7 +32,13 @@ pub(crate) fn run(automations: &[String]) -> Result<(), TaskError> {
             )));
         }
     }
-    run_command(&mut cargo(&["build", "--quiet", "--package", "cli", "--bins"]))?;
+    run_command(&mut cargo(&[
+        "build",
+        "--quiet",
+        "--package",
+        "cli",
+        "--bins",
+    ]))?;
     for (name, play) in PLAYS {
         if automations.is_empty() || automations.iter().any(|wanted| wanted == name) {
             heading(name);

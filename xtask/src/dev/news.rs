@@ -32,21 +32,33 @@ pub(super) fn play() -> Result<(), TaskError> {
         "City News",
         Format::Rss,
         &[
-            Story::new("city-1", "Harbour bridge reopens", "https://news.example.com/bridge")
-                .published(now - hour)
-                .summary("<p>Traffic has been running since six this morning, the city says.</p>"),
-            Story::new("city-2", "Bakers end their strike", "https://news.example.com/bakers")
-                .published(now - 70.0 * hour)
-                .summary("<p>An old story: it is outside the lookback of 48 hours.</p>"),
+            Story::new(
+                "city-1",
+                "Harbour bridge reopens",
+                "https://news.example.com/bridge",
+            )
+            .published(now - hour)
+            .summary("<p>Traffic has been running since six this morning, the city says.</p>"),
+            Story::new(
+                "city-2",
+                "Bakers end their strike",
+                "https://news.example.com/bakers",
+            )
+            .published(now - 70.0 * hour)
+            .summary("<p>An old story: it is outside the lookback of 48 hours.</p>"),
         ],
     );
     let tech = feeds.feed(
         "/tech.json",
         "Tech Notes",
         Format::JsonFeed,
-        &[Story::new("tech-1", "A tiny compiler", "https://tech.example.com/compiler")
-            .published(now - 3.0 * hour)
-            .summary("How a whole compiler came to fit into one readable file of code.")],
+        &[Story::new(
+            "tech-1",
+            "A tiny compiler",
+            "https://tech.example.com/compiler",
+        )
+        .published(now - 3.0 * hour)
+        .summary("How a whole compiler came to fit into one readable file of code.")],
     );
     let down = feeds.status("/down.xml", 500);
     let config = json!({
@@ -61,12 +73,18 @@ pub(super) fn play() -> Result<(), TaskError> {
     stage.agent.next_script(script);
 
     stage.show_document("before", KEY);
-    stage.run("first run: read the feeds, claim the day, start a conversation", &config)?;
+    stage.run(
+        "first run: read the feeds, claim the day, start a conversation",
+        &config,
+    )?;
     stage.expect_status(KEY, "tasks", "active")?;
     stage.show_document("now", KEY);
     stage.agent.run_to_end(&only_conversation(&stage)?);
     stage.let_time_pass(KEY, "tasks");
-    stage.run("second run: collect the digest, remember its stories, clean up", &config)?;
+    stage.run(
+        "second run: collect the digest, remember its stories, clean up",
+        &config,
+    )?;
     stage.expect_status(KEY, "tasks", "completed")?;
     stage.show_document("after", KEY);
     stage.expect_clean("news-digest", KEY)
@@ -76,6 +94,9 @@ pub(super) fn play() -> Result<(), TaskError> {
 pub(super) fn only_conversation(stage: &Stage) -> Result<String, TaskError> {
     match stage.agent.created_ids().as_slice() {
         [id] => Ok(id.clone()),
-        ids => Err(TaskError::found(format!("expected one conversation, found {}", ids.len()))),
+        ids => Err(TaskError::found(format!(
+            "expected one conversation, found {}",
+            ids.len()
+        ))),
     }
 }

@@ -16,17 +16,26 @@ pub(super) fn play() -> Result<(), TaskError> {
     let stage = Stage::new("github-pr-reviewer")?;
     let forge = GitHub::start().map_err(TaskError::found)?;
     forge.token(TOKEN, "review-bot");
-    stage.agent.set_secret("GITHUB_PERSONAL_ACCESS_TOKEN", TOKEN);
+    stage
+        .agent
+        .set_secret("GITHUB_PERSONAL_ACCESS_TOKEN", TOKEN);
     let repo = forge.repo("acme/widget");
     let pull = repo.open_pull(
         NewPull::titled("Retry uploads on a 502")
             .body("Uploads fail when the storage service restarts. This retries them.")
             .by("dev")
-            .files([("README.md", "# widget\n"), ("src/upload.rs", "fn upload() { retry(3) }\n")]),
+            .files([
+                ("README.md", "# widget\n"),
+                ("src/upload.rs", "fn upload() { retry(3) }\n"),
+            ]),
     );
     pull.label("openhands-review", "maintainer");
     let config = json!({"repos": ["acme/widget"], "github_api_url": forge.api_url()});
-    let reviews = format!("{}/repos/acme/widget/pulls/{}/reviews", forge.api_url(), pull.number());
+    let reviews = format!(
+        "{}/repos/acme/widget/pulls/{}/reviews",
+        forge.api_url(),
+        pull.number()
+    );
     let head = pull.head_sha();
     // The agent publishes its review itself, with the token that its conversation was granted.
     let script = Script::of([Status::Idle, Status::Running, Status::Finished])
@@ -47,19 +56,29 @@ pub(super) fn play() -> Result<(), TaskError> {
                 .header("user-agent", "agent")
                 .send()
                 .map_err(|error| error.to_string())?;
-            if answer.status == 200 { Ok(()) } else { Err(answer.text()) }
+            if answer.status == 200 {
+                Ok(())
+            } else {
+                Err(answer.text())
+            }
         })
         .response("I have published the review.");
     stage.agent.next_script(script);
 
     stage.show_document("before", KEY);
-    stage.run("first run: unpack the commit, start a conversation, acknowledge", &config)?;
+    stage.run(
+        "first run: unpack the commit, start a conversation, acknowledge",
+        &config,
+    )?;
     stage.expect_status(KEY, "reviews", "active")?;
     stage.show_document("now", KEY);
     show_talk(&pull);
     stage.agent.run_to_end(&only_conversation(&stage)?);
     stage.let_time_pass(KEY, "reviews");
-    stage.run("second run: find the published review, close the task, clean up", &config)?;
+    stage.run(
+        "second run: find the published review, close the task, clean up",
+        &config,
+    )?;
     stage.expect_status(KEY, "reviews", "closed")?;
     stage.show_document("after", KEY);
     show_talk(&pull);
@@ -69,16 +88,24 @@ pub(super) fn play() -> Result<(), TaskError> {
 fn show_talk(pull: &Pull) {
     say(&format!("\n   pull request #{} holds:", pull.number()));
     for comment in pull.comments() {
-        block(&format!("comment by {}:", comment.author.unwrap_or_default()));
+        block(&format!(
+            "comment by {}:",
+            comment.author.unwrap_or_default()
+        ));
         block(&indented(&comment.body));
     }
     for review in pull.reviews() {
-        block(&format!("review of {} by {}:", review.commit, review.author.unwrap_or_default()));
+        block(&format!(
+            "review of {} by {}:",
+            review.commit,
+            review.author.unwrap_or_default()
+        ));
         block(&indented(&review.body));
     }
 }
 
 /// Quoted text of a forge.
 pub(super) fn indented(text: &str) -> String {
-    text.lines().map(|line| format!("| {line}\n")).collect()
+    let lines: Vec<String> = text.lines().map(|line| format!("| {line}")).collect();
+    lines.join("\n")
 }

@@ -36,7 +36,9 @@ impl Stage {
     }
 
     fn setup(&self) -> RunSetup<'_> {
-        RunSetup::local(&self.agent, &self.scratch).kv(&self.kv).callbacks(&self.callbacks)
+        RunSetup::local(&self.agent, &self.scratch)
+            .kv(&self.kv)
+            .callbacks(&self.callbacks)
     }
 
     /// Runs the binary once, as the automation service would, and shows what it prints.
@@ -47,13 +49,18 @@ impl Stage {
         let text = serde_json::to_string_pretty(config).unwrap_or_default();
         std::fs::write(&path, text).map_err(|error| TaskError::file(&path, error))?;
         let mut command = Command::new(&self.binary);
-        command.current_dir(&run.directory).env_clear().envs(&run.variables);
+        command
+            .current_dir(&run.directory)
+            .env_clear()
+            .envs(&run.variables);
         for name in ["PATH", "HOME"] {
             if let Some(value) = std::env::var_os(name) {
                 command.env(name, value);
             }
         }
-        let output = command.output().map_err(|error| TaskError::file(&self.binary, error))?;
+        let output = command
+            .output()
+            .map_err(|error| TaskError::file(&self.binary, error))?;
         block(&String::from_utf8_lossy(&output.stdout));
         block(&String::from_utf8_lossy(&output.stderr));
         let _ = std::fs::remove_file(&path);
@@ -80,7 +87,9 @@ impl Stage {
     pub(super) fn let_time_pass(&self, key: &str, records: &str) {
         let setup = self.setup();
         let automation = setup.automation_id();
-        let Some(mut document) = self.kv.value(automation, key) else { return };
+        let Some(mut document) = self.kv.value(automation, key) else {
+            return;
+        };
         if let Some(records) = document.get_mut(records).and_then(Value::as_object_mut) {
             for record in records.values_mut() {
                 let at = record["last_activity"].as_f64().unwrap_or_default();
@@ -98,7 +107,10 @@ impl Stage {
         records: &str,
         wanted: &str,
     ) -> Result<(), TaskError> {
-        let document = self.kv.value(self.setup().automation_id(), key).unwrap_or_default();
+        let document = self
+            .kv
+            .value(self.setup().automation_id(), key)
+            .unwrap_or_default();
         let statuses: Vec<&str> = document[records]
             .as_object()
             .into_iter()
@@ -108,7 +120,9 @@ impl Stage {
         if statuses == [wanted] {
             Ok(())
         } else {
-            Err(TaskError::found(format!("expected one task that is {wanted}, found {statuses:?}")))
+            Err(TaskError::found(format!(
+                "expected one task that is {wanted}, found {statuses:?}"
+            )))
         }
     }
 

@@ -19,3 +19,4 @@ mod overlap;
 mod review;
 mod sandbox;
 mod stage;
+mod strangers;

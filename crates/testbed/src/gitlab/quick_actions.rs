@@ -36,6 +36,8 @@ const COMMANDS: [&str; 24] = [
 pub(super) fn split(text: &str) -> (String, Vec<String>) {
     let (mut kept, mut commands) = (Vec::new(), Vec::new());
     let mut in_code = false;
+    // GitLab drops carriage returns before it looks: what one of them parted is a command.
+    let text = text.replace('\r', "");
     for line in text.split('\n') {
         if line.trim_start().starts_with("```") {
             in_code = !in_code;

@@ -156,6 +156,8 @@ pub(super) struct RunPage {
 #[derive(Debug, Deserialize)]
 pub(super) struct KeyPage {
     pub(super) keys: Vec<String>,
+    #[serde(default)]
+    pub(super) total: usize,
 }
 
 /// Whether a draft would be taken.

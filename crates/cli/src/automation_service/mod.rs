@@ -32,6 +32,8 @@ pub(crate) const MAX_UPLOAD_BYTES: usize = 1_048_576;
 pub(crate) const MAX_REMOTE_BYTES: u64 = 100 * 1_048_576;
 /// Automations or runs on one page.
 const PAGE: usize = 100;
+/// Names of what is in the KV store on one page.
+const KEYS: usize = 1000;
 
 /// One automation service, and the key of who deploys.
 #[derive(Debug)]
@@ -49,6 +51,17 @@ pub(crate) enum Created {
     New(Automation),
     /// An automation of the same template exists; nothing was created.
     Existing(Automation),
+}
+
+/// What an automation keeps in the KV store.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Keys {
+    /// These names.
+    Are(Vec<String>),
+    /// The service has no KV secret, so nothing can be kept.
+    NoStore,
+    /// The service does not say.
+    Untold,
 }
 
 impl AutomationService {
@@ -221,16 +234,22 @@ impl AutomationService {
         Ok(page.runs)
     }
 
-    /// Names of what an automation keeps in the KV store: `Some(None)` when the service has no KV
-    /// secret, `None` when it does not say.
-    pub(crate) async fn keys(&self, id: &str) -> Result<Option<Option<Vec<String>>>, ServiceError> {
-        let answer = self.send(self.requests.keys(id)?).await?;
-        match answer.status {
-            200 => Ok(read::<answers::KeyPage>(&answer)
-                .ok()
-                .map(|page| Some(page.keys))),
-            503 => Ok(Some(None)),
-            _ => Ok(None),
+    /// Names of what an automation keeps in the KV store.
+    pub(crate) async fn keys(&self, id: &str) -> Result<Keys, ServiceError> {
+        let mut all = Vec::new();
+        loop {
+            let answer = self.send(self.requests.keys(id, KEYS, all.len())?).await?;
+            match answer.status {
+                200 => {}
+                503 => return Ok(Keys::NoStore),
+                _ => return Ok(Keys::Untold),
+            }
+            let page: answers::KeyPage = read(&answer)?;
+            let (count, total) = (page.keys.len(), page.total);
+            all.extend(page.keys);
+            if count == 0 || all.len() >= total {
+                return Ok(Keys::Are(all));
+            }
         }
     }
 

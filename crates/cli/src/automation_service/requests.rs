@@ -174,8 +174,16 @@ impl Requests {
         Ok(self.get(&format!("/v1/{}/runs?limit={limit}", part(id)?)))
     }
 
-    pub(super) fn keys(&self, id: &str) -> Result<Request, ServiceError> {
-        let request = self.get(&format!("/v1/kv?automation_id={}&limit=100", part(id)?));
+    pub(super) fn keys(
+        &self,
+        id: &str,
+        limit: usize,
+        offset: usize,
+    ) -> Result<Request, ServiceError> {
+        let request = self.get(&format!(
+            "/v1/kv?automation_id={}&limit={limit}&offset={offset}",
+            part(id)?
+        ));
         // Without a KV secret it says 503, which is an answer here.
         Ok(request.retry_statuses(false))
     }

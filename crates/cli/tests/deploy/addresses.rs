@@ -88,7 +88,7 @@ fn what_is_in_it_is_checked() {
         shelf
             .deploy(&[])
             .refused(2)
-            .contains("holds no config.json")
+            .contains("no config.json is in the archive")
     );
     let shelf = Shelf::with(b"<html>");
     assert!(shelf.deploy(&[]).refused(1).contains("not a whole .tar.gz"));
@@ -136,4 +136,14 @@ fn the_archive_for_such_a_place_is_written() {
     assert!(bench.service.server().log().is_empty());
     let ended = bench.bring("news-digest", &["--write-archive", &out]).run();
     assert!(ended.refused(2).contains("addresses of feeds"), "{ended:?}");
+    let more = [
+        "news-digest",
+        "--archive",
+        "https://example.org/a",
+        "--write-archive",
+        &out,
+    ];
+    let ended = bench.deploy(&more).run();
+    assert!(ended.refused(2).contains("--archive FILE"), "{ended:?}");
+    bench.is_untouched();
 }

@@ -49,9 +49,26 @@ fn a_script_is_replaced_and_the_rest_stays() {
 }
 
 #[test]
+fn documents_are_found_behind_many_other_keys() {
+    let bench = Bench::new();
+    let id = bench.script("Reviews", None);
+    let names: Vec<String> = (0..1500)
+        .map(|number| format!("guard:{number:04}"))
+        .collect();
+    let mut names: Vec<&str> = names.iter().map(String::as_str).collect();
+    names.push("state:acme__widget");
+    bench.service.set_keys(&id, &names);
+    let ended = bench
+        .reviewer(&["--update", &id, "--dry-run", "--json"])
+        .run();
+    assert_eq!(ended.json()["documents"], json!(["state:acme__widget"]));
+}
+
+#[test]
 fn what_is_said_is_changed() {
     let bench = Bench::new();
-    bench.reviewer(&["--name", "Reviews"]).run().said(0);
+    let more = ["--name", "Reviews", "--trigger-label", "please"];
+    bench.reviewer(&more).run().said(0);
     let id = bench.service.automations()[0]["id"]
         .as_str()
         .unwrap()
@@ -86,7 +103,10 @@ fn what_is_said_is_changed() {
             &json!("Asia/Tokyo")
         )
     );
-    assert_eq!(bench.config_of(&after), json!({"repos": ["acme/gadget"]}));
+    assert_eq!(
+        bench.config_of(&after),
+        json!({"repos": ["acme/gadget"], "trigger_label": "please"})
+    );
     let report = ended.json();
     assert_eq!(report["replaced"]["entrypoint"], "./github-pr-reviewer");
     assert_eq!(report["status"], "updated");

@@ -195,6 +195,8 @@ async fn account(State(shared): State<Shared>) -> Result<Response, Refusal> {
 #[derive(Debug, Deserialize)]
 struct Whose {
     automation_id: String,
+    limit: Option<usize>,
+    offset: Option<usize>,
 }
 
 /// What an automation keeps in the KV store, for a person's key.
@@ -208,9 +210,12 @@ async fn keys(
     }
     model.automation(&whose.automation_id).ok_or_else(unknown)?;
     let keys = model.keys.get(&whose.automation_id);
-    let keys = keys.cloned().unwrap_or_default();
-    let (count, total) = (keys.len(), keys.len());
-    let body = json!({"keys": keys, "count": count, "total": total, "limit": 100, "offset": 0});
+    let all = keys.cloned().unwrap_or_default();
+    let (limit, offset) = (whose.limit.unwrap_or(100), whose.offset.unwrap_or(0));
+    let page: Vec<&String> = all.iter().skip(offset).take(limit).collect();
+    let body = json!({
+        "keys": page, "count": page.len(), "total": all.len(), "limit": limit, "offset": offset,
+    });
     Ok(json_answer(200, &body))
 }
 

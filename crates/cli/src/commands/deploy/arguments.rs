@@ -123,8 +123,8 @@ pub(super) struct Order {
     /// Replace what this automation runs, instead of making a new one
     ///
     /// Its id stays, and with it everything that it remembers. Also for an
-    /// automation that runs one of the Python scripts. Without --config and keys,
-    /// the configuration in its present archive is kept.
+    /// automation that runs one of the Python scripts. Without --config, the
+    /// configuration in its present archive is kept, and keys go over it.
     #[arg(long, value_name = "ID", verbatim_doc_comment)]
     pub(super) update: Option<String>,
     /// Name of the automation [default: that of AUTOMATION]
@@ -160,7 +160,7 @@ pub(super) struct Order {
     /// Default: AUTOMATION.tar.gz beside this program, in target/package, or in
     /// the current directory. A file gets your configuration and is uploaded. An
     /// address is left to the service to fetch for each run, as it is: up to 100
-    /// MiB, and its own config.json counts.
+    /// MB, and its own config.json counts.
     #[arg(long, value_name = "FILE|URL", verbatim_doc_comment)]
     pub(super) archive: Option<String>,
     /// Write the archive with your configuration to a file, and do nothing else

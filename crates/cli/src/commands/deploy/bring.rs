@@ -9,6 +9,7 @@ use super::questions::Questions;
 use super::report::{ArchiveReport, Replaced, Report, RunReport, tell_run};
 use super::settings::Settings;
 use super::site::Address;
+use super::wishes::Wanted;
 use super::{ability, freight, predecessor, site, targets, wishes};
 use crate::automation_service::{Automation as Deployed, AutomationService};
 use crate::commands::configured::Configured;
@@ -39,17 +40,16 @@ pub(super) async fn bring(
         questions.settle()?;
         return Ok(WRONG);
     };
-    let mut settings = wishes::said(&order, automation)?;
-    if let Some(path) = &order.write_archive {
-        wishes::targets_asked(automation, &mut settings, questions)?;
+    let mut wanted = wishes::said(&order, automation)?;
+    if let (Some(path), Wanted::Whole(settings)) = (&order.write_archive, &mut wanted) {
+        wishes::targets_asked(automation, settings, questions)?;
         questions.settle()?;
-        let settings = settings.unwrap_or_else(Settings::empty);
         return freight::write(&order, automation, settings, path, console);
     }
     let address = site::address(&order.place, &session.environment, questions)?;
-    wishes::complete(&mut order, automation, &mut settings, questions)?;
+    wishes::complete(&mut order, automation, &mut wanted, questions)?;
     let address = questions.settle_with(address)?;
-    let ready = ready(&order, automation, settings, address, session).await?;
+    let ready = ready(&order, automation, wanted, address, session).await?;
     for warning in &ready.plan.warnings {
         console.warning(warning);
     }
@@ -63,12 +63,12 @@ pub(super) async fn bring(
 async fn ready(
     order: &Order,
     automation: Automation,
-    settings: Option<Settings>,
+    wanted: Wanted,
     address: Address,
     session: &Session,
 ) -> Result<Ready, CommandError> {
     // Mistakes show before anybody is asked for anything.
-    if let Some(settings) = &settings {
+    if let Wanted::Whole(settings) = &wanted {
         settings.configured(automation)?;
     }
     let client = site::client(session)?;
@@ -76,9 +76,11 @@ async fn ready(
     let (service, capabilities) = site::connect(&client, address, &session.console).await?;
     let capabilities = capabilities.as_ref();
     let existing = existing(&service, order, automation).await?;
-    let mut settings = match settings {
-        Some(settings) => settings,
-        None => freight::kept(&service, &cargo, existing.as_ref(), automation).await?,
+    let mut settings = match wanted {
+        Wanted::Whole(settings) => settings,
+        Wanted::Kept(keys) => {
+            freight::kept(&service, &cargo, existing.as_ref(), automation, keys).await?
+        }
     };
     let mode = site::mode(&service, order.mode).await;
     let mut warnings = Vec::new();

@@ -6,7 +6,7 @@ use super::arguments::Order;
 use super::kind::{Neighbour, neighbours};
 use super::plan::{Cargo, Plan, exists};
 use crate::automation_service::{
-    Automation as Deployed, AutomationService, Created, Draft, ServiceError, Upload,
+    Automation as Deployed, AutomationService, Created, Draft, Keys, ServiceError, Upload,
 };
 use crate::commands::error::CommandError;
 use crate::console::Console;
@@ -102,7 +102,7 @@ impl Work<'_> {
         };
         // A service that could not say beforehand what it has can say it now.
         let mut warnings = Vec::new();
-        if let Ok(Some(None)) = self.service.keys(&made.id).await
+        if let Ok(Keys::NoStore) = self.service.keys(&made.id).await
             && let Err(error) = without_kv_store(self.order, self.plan.mode, &mut warnings)
         {
             return Err(self.removed(&made, error).await);

@@ -15,6 +15,7 @@ use crate::commands::error::CommandError;
 use crate::console::Console;
 use crate::run::Automation;
 use http_client::Client;
+use serde_json::{Map, Value};
 use std::path::Path;
 
 /// The archive, looked into.
@@ -45,15 +46,15 @@ fn local_archive(order: &Order, automation: Automation) -> Result<Archive, Comma
     Ok(archive)
 }
 
-/// The configuration that is there already: in the archive at the address, or in the archive that
-/// the automation runs now.
+/// The configuration that is there already (in the archive at the address, or in the archive that the
+/// automation runs now) with what is wanted over it.
 pub(super) async fn kept(
     service: &AutomationService,
     cargo: &Cargo,
     existing: Option<&Deployed>,
     automation: Automation,
+    keys: Map<String, Value>,
 ) -> Result<Settings, CommandError> {
-    let (key, flag, what) = target_key(automation);
     let (source, text) = match (cargo, existing) {
         (Cargo::Remote(archive), _) => (
             format!("config.json in {}", archive.source()),
@@ -68,13 +69,20 @@ pub(super) async fn kept(
         }
         (Cargo::Upload(_), None) => (String::new(), None),
     };
-    match text {
-        Some(text) => Ok(Settings::of_text(&source, &text)?),
-        None => Err(CommandError::Usage(format!(
-            "there is no configuration to keep: the archive holds no config.json (a script may have \
+    let is_kept = text.is_some();
+    let mut settings = match text {
+        Some(text) => Settings::of_text(&source, &text)?,
+        None => Settings::empty(),
+    };
+    settings.apply(keys);
+    if !is_kept && !settings.names_targets(automation) {
+        let (key, flag, what) = target_key(automation);
+        return Err(CommandError::Usage(format!(
+            "there is no configuration to keep: no config.json is in the archive (a script may have \
              it in its constants); give it with --config FILE, or {what} with {flag} (`{key}`)"
-        ))),
+        )));
     }
+    Ok(settings)
 }
 
 /// The archive with the configuration in it, if it is not too large then.
@@ -118,12 +126,12 @@ pub(super) fn loaded(
 pub(super) fn write(
     order: &Order,
     automation: Automation,
-    mut settings: Settings,
+    settings: &mut Settings,
     path: &Path,
     console: &Console,
 ) -> Result<u8, CommandError> {
     let mode = order.mode.unwrap_or(Mode::Local);
-    timed(order, mode, None, None, &mut settings)?;
+    timed(order, mode, None, None, settings)?;
     let configured = settings.configured(automation)?;
     for warning in configured.warnings() {
         console.warning(warning);

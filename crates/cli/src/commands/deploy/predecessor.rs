@@ -1,6 +1,6 @@
 //! What an update takes over: documents in the KV store, and runs that are under way.
 
-use crate::automation_service::{Automation as Deployed, AutomationService};
+use crate::automation_service::{Automation as Deployed, AutomationService, Keys};
 use crate::commands::configured::Configured;
 use crate::commands::error::CommandError;
 use crate::console::Console;
@@ -22,17 +22,13 @@ pub(super) async fn documents(
     service: &AutomationService,
     existing: &Deployed,
 ) -> Result<Option<Vec<String>>, CommandError> {
-    let Some(keys) = service
-        .keys(&existing.id)
-        .await?
-        .unwrap_or_else(|| Some(Vec::new()))
-    else {
-        return Ok(None);
+    let keys = match service.keys(&existing.id).await? {
+        Keys::Are(keys) => keys,
+        Keys::NoStore => return Ok(None),
+        Keys::Untold => Vec::new(),
     };
-    let documents = keys
-        .into_iter()
-        .filter(|key| key == "state" || key.starts_with("state:"));
-    Ok(Some(documents.collect()))
+    let is_document = |key: &String| key == "state" || key.starts_with("state:");
+    Ok(Some(keys.into_iter().filter(is_document).collect()))
 }
 
 /// Warnings about targets of which nothing is remembered, although there are documents of others: a

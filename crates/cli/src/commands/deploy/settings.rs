@@ -63,6 +63,13 @@ impl Settings {
         self.keys.get(key).is_some_and(|value| !value.is_null())
     }
 
+    /// Whether they say what an automation works on.
+    pub(super) fn names_targets(&self, automation: Automation) -> bool {
+        let (key, _, _) = target_key(automation);
+        // Older configurations of the issue automation say `repos`.
+        self.has(key) || (automation == Automation::Issue && self.has("repos"))
+    }
+
     /// Sets keys over those that are there.
     pub(super) fn apply(&mut self, keys: Map<String, Value>) {
         if !keys.is_empty() && !self.keys.is_empty() {

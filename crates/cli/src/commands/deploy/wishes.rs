@@ -6,7 +6,7 @@ use super::settings::{Settings, keys, target_key};
 use super::{plan, remote};
 use crate::commands::error::CommandError;
 use crate::run::Automation;
-use serde_json::Map;
+use serde_json::{Map, Value};
 
 /// Which automation is meant; `None` when nobody can say, which the questions then know.
 pub(super) fn which(
@@ -29,31 +29,25 @@ pub(super) fn which(
     found.map(Some).ok_or_else(unknown)
 }
 
-/// What the file and the command line say; `None` when they say nothing.
-pub(super) fn said(
-    order: &Order,
-    automation: Automation,
-) -> Result<Option<Settings>, CommandError> {
-    let keys = keys(&order.keys, automation)?;
-    let mut settings = match &order.keys.config {
-        Some(path) => Settings::of_file(path)?,
-        None if keys.is_empty() => return Ok(None),
-        None => Settings::empty(),
-    };
-    settings.apply(keys);
-    Ok(Some(settings))
+/// The configuration that is wanted.
+#[derive(Clone, Debug)]
+pub(super) enum Wanted {
+    /// All of it is known.
+    Whole(Settings),
+    /// The one that is there already, with these keys over it.
+    Kept(Map<String, Value>),
 }
 
-/// Asks for what is missing. A configuration that comes with the archive, or is there already,
-/// needs no questions.
-pub(super) fn complete(
-    order: &mut Order,
-    automation: Automation,
-    settings: &mut Option<Settings>,
-    questions: &mut Questions<'_>,
-) -> Result<(), CommandError> {
-    let remote = order.archive.as_deref().is_some_and(remote::is_address);
-    if remote && settings.is_some() {
+/// What the file and the command line say.
+pub(super) fn said(order: &Order, automation: Automation) -> Result<Wanted, CommandError> {
+    let keys = keys(&order.keys, automation)?;
+    let is_remote = order.archive.as_deref().is_some_and(remote::is_address);
+    if is_remote && order.write_archive.is_some() {
+        let text = "--write-archive puts a configuration into an archive that is a file here; name \
+                    it with --archive FILE";
+        return Err(CommandError::Usage(text.to_owned()));
+    }
+    if is_remote && (order.keys.config.is_some() || !keys.is_empty()) {
         return Err(CommandError::Usage(
             "an archive at an address is taken as it is, with the configuration in it: put yours \
              into it with --write-archive FILE, place that file at the address, and deploy without \
@@ -61,9 +55,25 @@ pub(super) fn complete(
                 .to_owned(),
         ));
     }
-    if remote || (order.update.is_some() && settings.is_none()) {
+    let mut settings = match &order.keys.config {
+        Some(path) => Settings::of_file(path)?,
+        None if is_remote || order.update.is_some() => return Ok(Wanted::Kept(keys)),
+        None => Settings::empty(),
+    };
+    settings.apply(keys);
+    Ok(Wanted::Whole(settings))
+}
+
+/// Asks for what is missing.
+pub(super) fn complete(
+    order: &mut Order,
+    automation: Automation,
+    wanted: &mut Wanted,
+    questions: &mut Questions<'_>,
+) -> Result<(), CommandError> {
+    let Wanted::Whole(settings) = wanted else {
         return Ok(());
-    }
+    };
     targets_asked(automation, settings, questions)?;
     if order.update.is_none() {
         if order.schedule.is_none() {
@@ -82,21 +92,17 @@ pub(super) fn complete(
 /// Asks for what is worked on, if neither the file nor the command line names it.
 pub(super) fn targets_asked(
     automation: Automation,
-    settings: &mut Option<Settings>,
+    settings: &mut Settings,
     questions: &mut Questions<'_>,
 ) -> Result<(), CommandError> {
-    let (key, flag, what) = target_key(automation);
-    let is_there = |settings: &Settings| {
-        settings.has(key) || (automation == Automation::Issue && settings.has("repos"))
-    };
-    if settings.as_ref().is_some_and(is_there) {
+    if settings.names_targets(automation) {
         return Ok(());
     }
+    let (key, flag, what) = target_key(automation);
     let answer = questions.needed(
         &format!("Which {what} (separated by blanks)?"),
         format!("{what}: {flag} (may be repeated), or `{key}` in --config FILE"),
     )?;
-    let settings = settings.get_or_insert_with(Settings::empty);
     let mut keys = Map::new();
     if let Some(answer) = answer {
         keys.insert(key.to_owned(), items(&answer).into());

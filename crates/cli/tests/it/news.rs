@@ -42,7 +42,7 @@ fn two_runs_take_a_day_from_nothing_to_completed() {
         assert!(
             conversation.body["secrets"]
                 .as_object()
-                .is_none_or(|secrets| secrets.is_empty())
+                .is_none_or(serde_json::Map::is_empty)
         );
         assert!(
             conversation.body["mcp_config"].is_null(),

@@ -50,6 +50,10 @@ fn a_killed_issue_automation_is_finished_by_later_runs() {
 }
 
 #[test]
+#[allow(
+    clippy::disallowed_methods,
+    reason = "a test that is ignored has no other argument than the environment"
+)]
 #[ignore = "takes minutes: cargo xtask kills"]
 fn the_whole_matrix() {
     let asked = std::env::var("KILL_MOMENTS").ok();

@@ -23,16 +23,13 @@ fn read(path: &Path) -> Value {
 
 /// Puts the very text of a document in place.
 fn put_text(stage: &Stage, target: &str, text: &[u8]) {
-    match &stage.kv {
-        Some(kv) => kv.put_raw(
-            stage.setup().automation_id(),
-            &format!("state:{}", target.replace('/', "__")),
-            &String::from_utf8_lossy(text),
-        ),
-        None => {
-            std::fs::create_dir_all(stage.scratch.state_dir()).unwrap();
-            std::fs::write(stage.file_of(target), text).unwrap();
-        }
+    if let Some(kv) = &stage.kv {
+        let key = format!("state:{}", target.replace('/', "__"));
+        let text = String::from_utf8_lossy(text);
+        kv.put_raw(stage.setup().automation_id(), &key, &text);
+    } else {
+        std::fs::create_dir_all(stage.scratch.state_dir()).unwrap();
+        std::fs::write(stage.file_of(target), text).unwrap();
     }
 }
 
@@ -193,15 +190,14 @@ fn the_one_document_of_earlier_versions_is_adopted_by_its_repository() {
             .unwrap();
         let mut document = read(&template);
         document["reviews"] = json!({format!("4:label:{event}"): {"status": "closed"}});
-        match &scene.stage.kv {
-            Some(kv) => kv.put(scene.stage.setup().automation_id(), "state", &document),
-            None => {
-                let id = scene.stage.setup().automation_id().to_owned();
-                let name = format!("github_pr_reviewer_label_event_{id}.json");
-                std::fs::create_dir_all(scene.stage.scratch.state_dir()).unwrap();
-                let path = scene.stage.scratch.state_dir().join(name);
-                std::fs::write(path, document.to_string()).unwrap();
-            }
+        let id = scene.stage.setup().automation_id().to_owned();
+        if let Some(kv) = &scene.stage.kv {
+            kv.put(&id, "state", &document);
+        } else {
+            let folder = scene.stage.scratch.state_dir();
+            std::fs::create_dir_all(&folder).unwrap();
+            let name = format!("github_pr_reviewer_label_event_{id}.json");
+            std::fs::write(folder.join(name), document.to_string()).unwrap();
         }
         let ran = scene.stage.run().ok();
         assert_eq!(

@@ -46,16 +46,13 @@ impl Stage {
 
     /// Puts a document in place, as if another run had written it.
     pub fn put_document(&self, document: &Value) {
-        match &self.kv {
-            Some(kv) => {
-                let key = self.key_of(&self.target);
-                kv.put(self.setup().automation_id(), &key, document);
-            }
-            None => {
-                let path = self.file_of(&self.target);
-                std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-                std::fs::write(path, document.to_string()).unwrap();
-            }
+        if let Some(kv) = &self.kv {
+            let key = self.key_of(&self.target);
+            kv.put(self.setup().automation_id(), &key, document);
+        } else {
+            let path = self.file_of(&self.target);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, document.to_string()).unwrap();
         }
     }
 

@@ -144,12 +144,6 @@ impl Stage {
         self.begin().end(self)
     }
 
-    /// Runs that are started in the same moment.
-    pub fn runs_at_once(&self, count: usize) -> Vec<Ran> {
-        let begun: Vec<Process> = (0..count).map(|_| self.begin()).collect();
-        begun.into_iter().map(|process| process.end(self)).collect()
-    }
-
     /// All conversations go on to the end of their scripts.
     pub fn agents_finish(&self) {
         for conversation in self.agent.conversations() {

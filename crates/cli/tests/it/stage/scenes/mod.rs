@@ -5,8 +5,9 @@ mod issues;
 mod news;
 mod pulls;
 
+pub use cli::clock::system_now as now;
 pub use issues::{GITLAB_TOKEN, Issues};
-pub use news::{NewsDay, now};
+pub use news::NewsDay;
 pub use pulls::{GITHUB_TOKEN, PullRequests, Reviewing};
 
 use super::{A_WHILE, Automation, Backend, Stage};

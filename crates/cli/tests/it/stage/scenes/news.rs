@@ -2,8 +2,8 @@
 
 use super::{Scene, at_most_one, exactly_one};
 use crate::stage::{Automation, Backend, Stage};
+use cli::clock::system_now as now;
 use serde_json::json;
-use std::time::{SystemTime, UNIX_EPOCH};
 use testbed::StandIn;
 use testbed::agent_server::{Pace, Script, Status};
 use testbed::feeds::{Feeds, Format, Story};
@@ -15,12 +15,6 @@ pub struct NewsDay {
 }
 
 pub const DIGEST: &str = "# Today\n\n- Story number 1, by all accounts.";
-
-/// Seconds since the epoch.
-pub fn now() -> f64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
-    since.as_secs_f64()
-}
 
 impl NewsDay {
     /// Three feeds in three formats with fresh stories; the agent writes a digest, in its own time.

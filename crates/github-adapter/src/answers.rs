@@ -3,6 +3,7 @@
 //! Members that GitHub may leave out or set to null (deleted accounts, deleted forks, figures of a
 //! listing) are optional; what identifies an item is not. The items of a list are read one by one.
 
+use http_client::AtMost;
 use lifecycle::moment;
 use lifecycle::ports::{LabelEvent, Pull, PullDetails, ReviewRef};
 use lifecycle::text::{cut_chars, one_line};
@@ -12,6 +13,8 @@ use std::collections::BTreeMap;
 
 use crate::access::Access;
 
+/// Labels of one item; GitHub allows a hundred.
+const MAX_LABELS: usize = 1000;
 /// Characters of the reason why an answer cannot be read.
 const MAX_REASON: usize = 160;
 
@@ -49,7 +52,7 @@ struct PullWire {
     number: u64,
     head: Side,
     base: Option<Side>,
-    labels: Option<Vec<Named>>,
+    labels: Option<AtMost<Named, MAX_LABELS>>,
     draft: Option<bool>,
     updated_at: Option<String>,
     html_url: Option<String>,
@@ -72,7 +75,7 @@ impl PullWire {
         let labels = self
             .labels
             .iter()
-            .flatten()
+            .flat_map(|AtMost(labels)| labels)
             .filter_map(|label| label.name.clone());
         Ok(Pull {
             number: self.number,

@@ -1,12 +1,13 @@
 //! The readers of answers for the fuzz targets, without the network. Not part of the interface.
 
-use http_client::Secret;
+use http_client::{AtMost, Secret};
 use serde_json::value::RawValue;
 use url::Url;
 
-use crate::answers::{self, Item, Proof};
+use crate::answers::{self, Proof};
 use crate::pages::Links;
 use crate::refusals::Refusal;
+use crate::transport::Listed;
 
 /// Reads an answer as everything that it could be the answer to. Gives the texts for people that
 /// came of it.
@@ -15,7 +16,7 @@ use crate::refusals::Refusal;
 /// When what was read is not what it should be.
 pub fn answer(body: &[u8], status: u16, header: &str, token: &Secret) -> Vec<String> {
     let mut texts = Vec::new();
-    let items: Vec<Item> = serde_json::from_slice(body).unwrap_or_default();
+    let AtMost(items): Listed = serde_json::from_slice(body).unwrap_or_default();
     for (index, item) in items.iter().enumerate() {
         match answers::listed_pull(item, index + 1) {
             Ok(pull) => assert!(answers::is_commit(&pull.head_sha)),
@@ -49,7 +50,10 @@ pub fn answer(body: &[u8], status: u16, header: &str, token: &Secret) -> Vec<Str
         match Links::read(Some(header), &base, &home) {
             Ok(links) => {
                 let all = [&links.next, &links.prev, &links.first, &links.last];
-                let away = all.into_iter().flatten().find(|url| url.origin() != home.origin());
+                let away = all
+                    .into_iter()
+                    .flatten()
+                    .find(|url| url.origin() != home.origin());
                 assert!(away.is_none(), "the token would go to {away:?}");
             }
             Err(why) => texts.push(why),

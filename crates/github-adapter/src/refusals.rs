@@ -15,6 +15,9 @@ use serde_json::Value;
 /// Characters of GitHub's own words in an error.
 const MAX_DETAIL: usize = 300;
 
+/// Bytes of a body that may be GitHub's words; a longer one is not looked into.
+const MAX_WORDS: usize = 256 * 1024;
+
 /// An answer that is a refusal.
 pub(crate) struct Refusal<'a> {
     /// Method and path.
@@ -151,7 +154,9 @@ fn words_of(body: &[u8]) -> String {
         #[serde(default)]
         errors: Value,
     }
-    let Ok(wire) = serde_json::from_slice::<ErrorWire>(body) else {
+    let words = body.get(..MAX_WORDS).is_none().then_some(body);
+    let wire = words.and_then(|words| serde_json::from_slice::<ErrorWire>(words).ok());
+    let Some(wire) = wire else {
         let start = String::from_utf8_lossy(&body[..body.len().min(2048)]);
         return if start.trim_start().starts_with('<') {
             "a page of HTML".to_owned()

@@ -2,7 +2,9 @@
 
 use std::time::{Duration, Instant};
 
-use http_client::{BodyStream, Client, HttpError, RateLimit, Request, Response, Secret, redact};
+use http_client::{
+    AtMost, BodyStream, Client, HttpError, RateLimit, Request, Response, Secret, redact,
+};
 use lifecycle::ports::ForgeError;
 use lifecycle::text::{cut_chars, one_line};
 use serde_json::value::RawValue;
@@ -19,6 +21,9 @@ const MAX_PAGE_BYTES: u64 = 64 * 1024 * 1024;
 const UNSTATED_WAIT: f64 = 60.0;
 /// Characters of an error text of the HTTP client.
 const MAX_DETAIL: usize = 400;
+
+/// The items of a page, ten times as many as GitHub puts on one.
+pub(crate) type Listed = AtMost<Box<RawValue>, 1000>;
 
 /// A page of a list.
 pub(crate) struct Page {
@@ -92,7 +97,7 @@ impl Transport {
     /// A page of a list; `requests` says where GitHub is.
     pub(crate) async fn page(&self, ask: &Ask, requests: &Requests) -> Result<Page, ForgeError> {
         let response = self.send(ask).await?;
-        let items = response
+        let AtMost(items): Listed = response
             .json()
             .map_err(|error| self.unanswered(ask, &error))?;
         let header = response.headers.get("link");

@@ -388,6 +388,21 @@ async fn a_list_without_end_or_elsewhere_is_an_error() {
     );
 }
 
+/// A list of nothing takes many times its bytes in memory.
+#[tokio::test]
+async fn a_list_of_more_items_than_a_page_holds_is_an_error() {
+    let endless: Vec<u8> = vec![0; 1001];
+    let server = serve(vec![Answer::new(200, &Value::Null, &json!(endless))]);
+    let error = adapter(&server, "acme/widget")
+        .list_open()
+        .await
+        .unwrap_err();
+    assert!(
+        error.to_string().contains("more than 1000 items"),
+        "{error}"
+    );
+}
+
 #[tokio::test]
 async fn an_answer_that_is_no_json_of_the_kind_is_no_answer() {
     for body in [

@@ -1,12 +1,13 @@
 //! The readers of answers for the fuzz targets, without the network. Not part of the interface.
 
-use http_client::Secret;
+use http_client::{AtMost, Secret};
 use serde_json::value::RawValue;
 use url::Url;
 
-use crate::answers::{self, Item};
+use crate::answers;
 use crate::pages;
 use crate::refusals::Refusal;
+use crate::transport::Listed;
 
 /// Reads an answer as everything that it could be the answer to. Gives the texts for people that
 /// came of it.
@@ -15,7 +16,7 @@ use crate::refusals::Refusal;
 /// When what was read is not what it should be.
 pub fn answer(body: &[u8], status: u16, header: &str, token: &Secret) -> Vec<String> {
     let mut texts = Vec::new();
-    let items: Vec<Item> = serde_json::from_slice(body).unwrap_or_default();
+    let AtMost(items): Listed = serde_json::from_slice(body).unwrap_or_default();
     for (index, item) in items.iter().enumerate() {
         match answers::listed_issue(item, index + 1) {
             Ok(issue) => {
@@ -48,9 +49,9 @@ pub fn answer(body: &[u8], status: u16, header: &str, token: &Secret) -> Vec<Str
             pages::next(&base, Some(header), None),
             pages::next(&base, None, Some(header)),
         ] {
-            let stays = next.as_ref().is_none_or(|next| {
-                next.origin() == base.origin() && next.path() == base.path()
-            });
+            let stays = next
+                .as_ref()
+                .is_none_or(|next| next.origin() == base.origin() && next.path() == base.path());
             assert!(stays, "the token would go to {next:?}");
         }
     }

@@ -13,6 +13,8 @@ use serde_json::Value;
 
 /// Characters of GitLab's own words in an error.
 const MAX_DETAIL: usize = 300;
+/// Bytes of a body that may be GitLab's words; a longer one is not looked into.
+const MAX_WORDS: usize = 256 * 1024;
 /// Parts of a message that are told.
 const MAX_PARTS: usize = 5;
 
@@ -29,8 +31,9 @@ pub(crate) struct Refusal<'a> {
 impl Refusal<'_> {
     /// The error that it means.
     pub(crate) fn read(self) -> ForgeError {
-        let wire = serde_json::from_slice::<Value>(self.body)
-            .ok()
+        let words = self.body.get(..MAX_WORDS).is_none().then_some(self.body);
+        let wire = words
+            .and_then(|words| serde_json::from_slice::<Value>(words).ok())
             .filter(Value::is_object);
         let said = self.said(wire.as_ref());
         let Self { call, status, .. } = self;

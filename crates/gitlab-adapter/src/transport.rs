@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use http_client::{Client, HttpError, RateLimit, Request, Response, Secret, Url, redact};
+use http_client::{AtMost, Client, HttpError, RateLimit, Request, Response, Secret, Url, redact};
 use lifecycle::ports::ForgeError;
 use lifecycle::text::{cut_chars, one_line};
 use serde_json::value::RawValue;
@@ -21,6 +21,9 @@ const MAX_PAGES: usize = 50;
 const UNSTATED_WAIT: f64 = 60.0;
 /// Characters of an error text of the HTTP client.
 const MAX_DETAIL: usize = 400;
+
+/// The items of a page, ten times as many as GitLab puts on one.
+pub(crate) type Listed = AtMost<Box<RawValue>, 1000>;
 
 /// A page of a list.
 pub(crate) struct Page {
@@ -106,7 +109,7 @@ impl Transport {
     /// A page of a list.
     pub(crate) async fn page(&self, ask: &Ask) -> Result<Page, ForgeError> {
         let response = self.send(ask).await?;
-        let items = response
+        let AtMost(items): Listed = response
             .json()
             .map_err(|error| self.unanswered(ask, &error))?;
         let header = |name| response.headers.get(name);

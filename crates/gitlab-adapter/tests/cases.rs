@@ -375,6 +375,18 @@ async fn a_list_without_end_is_an_error() {
     assert_eq!(server.log().len(), 50);
 }
 
+/// A list of nothing takes many times its bytes in memory.
+#[tokio::test]
+async fn a_list_of_more_items_than_a_page_holds_is_an_error() {
+    let endless: Vec<u8> = vec![0; 1001];
+    let server = serve(vec![Answer::new(200, &json!({}), &json!(endless))]);
+    let error = adapter(&server).list_labelled("x").await.unwrap_err();
+    assert!(
+        error.to_string().contains("more than 1000 items"),
+        "{error}"
+    );
+}
+
 #[tokio::test]
 async fn limits_name_the_moment_they_end() {
     let now = 1_787_044_320.0;

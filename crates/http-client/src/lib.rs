@@ -12,6 +12,7 @@
 //! # Ok(()) }
 //! ```
 
+mod at_most;
 mod attempt;
 mod body;
 mod client;
@@ -29,6 +30,7 @@ mod secret;
 mod tls;
 mod transport;
 
+pub use at_most::AtMost;
 pub use body::BodyStream;
 pub use bytes::Bytes;
 pub use client::{Client, Counters};

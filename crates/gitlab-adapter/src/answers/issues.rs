@@ -1,5 +1,6 @@
 //! Issues, their label events and notes, and the labels of the project.
 
+use http_client::AtMost;
 use lifecycle::moment;
 use lifecycle::ports::{Issue, LabelEvent};
 use serde::Deserialize;
@@ -8,13 +9,16 @@ use serde_json::value::RawValue;
 
 use super::{Account, Item, read, same_label};
 
+/// Labels of one issue that are read; more is no answer of GitLab's.
+const MAX_LABELS: usize = 10_000;
+
 #[derive(Deserialize)]
 #[serde(expecting = "an issue")]
 struct IssueWire {
     iid: u64,
     state: String,
     title: Option<String>,
-    labels: Option<Vec<LabelWire>>,
+    labels: Option<AtMost<LabelWire, MAX_LABELS>>,
     updated_at: Option<String>,
     web_url: Option<String>,
 }
@@ -47,7 +51,7 @@ pub(crate) fn issue(value: &RawValue) -> Result<Issue, String> {
         labels: wire
             .labels
             .into_iter()
-            .flatten()
+            .flat_map(|AtMost(labels)| labels)
             .filter_map(LabelWire::name)
             .collect(),
         updated_at: wire.updated_at.unwrap_or_default(),

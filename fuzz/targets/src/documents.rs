@@ -83,7 +83,7 @@ fn sizes(document: &Document, budget: usize) {
     let wire = size::wire_size(&value);
     // The longest form that is in use is no shorter than ours.
     assert!(wire >= value.to_string().len(), "{wire}");
-    let in_force = |task: &str, _: &lifecycle::document::Record| task.len() % 2 == 0;
+    let in_force = |task: &str, _: &lifecycle::document::Record| task.len().is_multiple_of(2);
     let mut fitted = document.clone();
     let result = size::fit(&mut fitted, budget, &in_force);
     let needed = size::wire_size(&fitted.to_value()) + size::reserved(&fitted);

@@ -1,5 +1,6 @@
 //! The agent server's side: which LLM agents talk to, secrets, conversations.
 
+use std::path::{Path, PathBuf};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -37,8 +38,11 @@ impl RealServices {
     /// All conversations of the server, newest first (at most a hundred).
     pub(crate) fn conversations(&self) -> Result<Vec<Value>, E2eError> {
         let what = "GET /api/conversations/search";
-        let mut page =
-            expect_ok(what, &self.agent_call("GET", "/api/conversations/search"))?.json();
+        let mut page = expect_ok(
+            what,
+            &self.agent_call("GET", "/api/conversations/search?limit=100"),
+        )?
+        .json();
         match page["items"].take() {
             Value::Array(items) => Ok(items),
             _ => Err(E2eError::Shape {
@@ -47,6 +51,48 @@ impl RealServices {
                 body: page.to_string(),
             }),
         }
+    }
+
+    /// Ids of the conversations that work below one of these directories.
+    pub(crate) fn conversations_below(
+        &self,
+        directories: &[PathBuf],
+    ) -> Result<Vec<String>, E2eError> {
+        let all = self.conversations()?;
+        let below = all.iter().filter(|one| {
+            let directory = one["workspace"]["working_dir"].as_str();
+            let directory = Path::new(directory.unwrap_or_default());
+            directories.iter().any(|run| directory.starts_with(run))
+        });
+        let id = |one: &Value| one["id"].as_str().unwrap_or_default().to_owned();
+        Ok(below.map(id).collect())
+    }
+
+    /// Starts a conversation, as an automation does: under this id, in this directory, with this
+    /// first message and this secret.
+    pub(crate) fn start_conversation(
+        &self,
+        id: &str,
+        directory: &Path,
+        prompt: &str,
+        secret: &str,
+    ) -> Result<(), E2eError> {
+        let body = json!({
+            "conversation_id": id,
+            "workspace": {"working_dir": directory},
+            "agent": {
+                "kind": "Agent", "llm": self.llm()?,
+                "tools": [{"name": "terminal"}, {"name": "file_editor"}],
+            },
+            "initial_message": {"content": [{"text": prompt}]},
+            "secrets": {secret: {
+                "kind": "LookupSecret",
+                "url": format!("/api/settings/secrets/{secret}"),
+                "headers": {"X-Session-API-Key": self.session_key()},
+            }},
+        });
+        let call = self.agent_call("POST", "/api/conversations").json(&body);
+        expect_ok("POST /api/conversations", &call).map(drop)
     }
 
     /// One conversation; `None` when the server does not know it.

@@ -57,20 +57,28 @@ impl RealServices {
     }
 }
 
+/// The records of a document with their task keys.
+pub(super) fn records(document: &Value, records: &str) -> Vec<(String, Value)> {
+    let all = document[records].as_object().into_iter().flatten();
+    all.map(|(task, record)| (task.clone(), record.clone()))
+        .collect()
+}
+
 /// The only record of a document, with its task key.
-pub(super) fn only_record(document: &Value, records: &str) -> Result<(String, Value), E2eError> {
-    let all = document[records].as_object();
-    match all.into_iter().flatten().collect::<Vec<_>>().as_slice() {
-        [(task, record)] => Ok(((*task).clone(), (*record).clone())),
+pub(super) fn only_record(document: &Value, name: &str) -> Result<(String, Value), E2eError> {
+    let mut all = records(document, name);
+    match (all.pop(), all.is_empty()) {
+        (Some(only), true) => Ok(only),
         _ => Err(E2eError::Shape {
             call: "GET of the state document".to_owned(),
-            missing: format!("single one of its {records}"),
+            missing: format!("single one of its {name}"),
             body: document.to_string(),
         }),
     }
 }
 
-fn move_back(value: &mut Value, seconds: f64) {
+/// Moves the moments in a document, a claim or a lease so many seconds back.
+pub(super) fn move_back(value: &mut Value, seconds: f64) {
     match value {
         Value::Object(fields) => {
             for (name, field) in fields {

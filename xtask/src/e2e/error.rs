@@ -87,21 +87,9 @@ pub(crate) enum E2eError {
         /// How long was waited.
         seconds: u64,
     },
-    /// The automations could not be built.
+    /// What is tried could not be built or set up.
     #[error("{0}")]
-    Build(String),
-    /// What was to be shown is not so.
-    #[error("not shown:\n  {}", broken.join("\n  "))]
-    Product {
-        /// One line a fact: what was expected, what was found.
-        broken: Vec<String>,
-    },
-    /// The real services do not do what the project builds on.
-    #[error("the real services do not keep the contract:\n  {}", broken.join("\n  "))]
-    Contract {
-        /// One line a fact: what was expected, what was found.
-        broken: Vec<String>,
-    },
+    Setup(String),
 }
 
 impl E2eError {
@@ -109,10 +97,5 @@ impl E2eError {
     pub(super) fn io(what: impl Into<String>) -> impl FnOnce(io::Error) -> Self {
         let what = what.into();
         move |source| Self::Io { what, source }
-    }
-
-    /// An [`E2eError::Product`].
-    pub(super) fn product(broken: Vec<String>) -> Self {
-        Self::Product { broken }
     }
 }

@@ -42,15 +42,13 @@ impl Facts {
         self.held.push(observation);
     }
 
-    /// All facts, if all of them hold.
-    ///
-    /// # Errors
-    /// Those that do not, with what was found.
-    pub(super) fn all_held(self) -> Result<Vec<String>, Vec<String>> {
-        if self.broken.is_empty() {
-            Ok(self.held)
-        } else {
-            Err(self.broken)
-        }
+    /// The facts that held.
+    pub(super) fn held(&self) -> &[String] {
+        &self.held
+    }
+
+    /// The facts that did not, with what was found.
+    pub(super) fn broken(&self) -> &[String] {
+        &self.broken
     }
 }

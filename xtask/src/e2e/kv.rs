@@ -49,11 +49,6 @@ impl RealServices {
         expect_ok("PUT /v1/kv", &call).map(drop)
     }
 
-    /// Removes a key, if it is there.
-    pub(crate) fn kv_delete(&self, automation_id: &str, key: &str) -> Result<(), E2eError> {
-        expect_ok("DELETE /v1/kv", &self.kv_call("DELETE", automation_id, key)).map(drop)
-    }
-
     /// All keys of an automation in order (at most a thousand).
     pub(crate) fn kv_keys(&self, automation_id: &str) -> Result<Vec<String>, E2eError> {
         let path = format!("/v1/kv?limit=1000&automation_id={automation_id}");

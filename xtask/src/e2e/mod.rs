@@ -11,14 +11,14 @@
 //! let run = services.wait_for_run(&id, &services.dispatch(&id)?, Duration::from_secs(60))?;
 //! ```
 
-#![allow(dead_code, reason = "the part that deploys uses the rest")]
-
 mod agent;
 mod automations;
 mod contract;
+mod deploy;
 mod documents;
 mod error;
 mod facts;
+mod files;
 mod guard;
 mod install;
 mod keys;
@@ -37,7 +37,9 @@ use crate::console::{block, heading, say};
 use crate::error::TaskError;
 use crate::process::{root, target_dir};
 use error::E2eError;
+use facts::Facts;
 use product::{Stage, issue, news, overlap, review};
+use services::Options;
 
 /// A part of the end-to-end tests.
 struct Part {
@@ -48,12 +50,12 @@ struct Part {
     tests: Tests,
 }
 
-/// The tests of a part say what they saw, fact by fact.
+/// The tests of a part, which say fact by fact what they saw.
 enum Tests {
     /// With services of their own: the Python that these are installed for, a directory for logs.
-    Alone(fn(&Path, &Path) -> Result<Vec<String>, E2eError>),
+    Alone(fn(&Path, &Path, &mut Facts) -> Result<(), E2eError>),
     /// On services that all such parts share, which are started for the first of them.
-    Shared(fn(&mut Stage) -> Result<Vec<String>, E2eError>),
+    Shared(fn(&mut Stage, &mut Facts) -> Result<(), E2eError>),
 }
 
 const PARTS: &[Part] = &[
@@ -82,6 +84,16 @@ const PARTS: &[Part] = &[
         shows: "eight processes at once start and finish once, and a killed one is made good",
         tests: Tests::Shared(overlap::run),
     },
+    Part {
+        name: "deploy",
+        shows: "packaged, deployed with one command, dispatched: from nothing to done",
+        tests: Tests::Shared(deploy::run),
+    },
+    Part {
+        name: "files",
+        shows: "without a KV store, deployed runs keep their state in files",
+        tests: Tests::Alone(deploy::without_kv::run),
+    },
 ];
 
 /// Runs the parts with these names, or all of them, against the real services. Logs are kept in
@@ -104,6 +116,7 @@ pub(crate) fn run(names: &[String]) -> Result<(), TaskError> {
         Err(error @ E2eError::NoPython) => return Err(TaskError::CannotRunHere(error.to_string())),
         installed => installed.map_err(TaskError::found)?,
     };
+    product::build()?;
     let logs = target_dir().join("e2e");
     let mut stage = None;
     for part in PARTS {
@@ -113,19 +126,25 @@ pub(crate) fn run(names: &[String]) -> Result<(), TaskError> {
         }
         heading(&format!("e2e {name}: {}", part.shows));
         let since = Instant::now();
-        let seen = match part.tests {
-            Tests::Alone(tests) => tests(&python, &logs.join(name)),
-            Tests::Shared(tests) => on_stage(&mut stage, &python, &logs, tests),
+        let mut facts = Facts::default();
+        let ended = match part.tests {
+            Tests::Alone(tests) => tests(&python, &logs.join(name), &mut facts),
+            Tests::Shared(tests) => on_stage(&mut stage, &python, &logs, &mut facts, tests),
         };
-        let seen = seen.map_err(TaskError::found)?;
-        block(&seen.join("\n"));
-        let (facts, seconds) = (seen.len(), since.elapsed().as_secs());
-        say(&format!("e2e {name}: {facts} facts in {seconds} s"));
+        block(&facts.held().join("\n"));
+        let (held, seconds) = (facts.held().len(), since.elapsed().as_secs());
+        say(&format!("e2e {name}: {held} facts in {seconds} s"));
+        let mut wrong = facts.broken().to_vec();
+        wrong.extend(ended.err().map(|error| error.to_string()));
+        if !wrong.is_empty() {
+            say(&format!(
+                "the logs of the services are in {}",
+                logs.display()
+            ));
+            let wrong = wrong.join("\n  ");
+            return Err(TaskError::found(format!("e2e {name} failed:\n  {wrong}")));
+        }
     }
-    say(&format!(
-        "\nthe logs of the services are in {}",
-        logs.display()
-    ));
     match stage {
         Some(stage) => stage.stop().map_err(TaskError::found),
         None => Ok(()),
@@ -137,10 +156,14 @@ fn on_stage(
     stage: &mut Option<Stage>,
     python: &Path,
     logs: &Path,
-    tests: fn(&mut Stage) -> Result<Vec<String>, E2eError>,
-) -> Result<Vec<String>, E2eError> {
+    facts: &mut Facts,
+    tests: fn(&mut Stage, &mut Facts) -> Result<(), E2eError>,
+) -> Result<(), E2eError> {
     match stage {
-        Some(stage) => tests(stage),
-        None => tests(stage.insert(Stage::start(python, &logs.join("shared"))?)),
+        Some(stage) => tests(stage, facts),
+        None => tests(
+            stage.insert(Stage::start(&Options::new(python, &logs.join("shared")))?),
+            facts,
+        ),
     }
 }

@@ -20,9 +20,7 @@ pub(super) fn check(services: &RealServices, facts: &mut Facts) -> Result<(), E2
         max_per_host: WRITERS,
         ..Policy::default()
     });
-    let client = client.map_err(|error| E2eError::Contract {
-        broken: vec![error.to_string()],
-    })?;
+    let client = client.map_err(|error| E2eError::Setup(error.to_string()))?;
     let url = services.automation_api_url();
     let timing = Timing::default();
     let wire = || HttpWire::new(client.clone(), &url, &token, timing).map_err(|e| e.to_string());

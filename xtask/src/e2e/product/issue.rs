@@ -10,8 +10,8 @@ use super::{A_MINUTE, Ran, Stage, Subject, between};
 use crate::e2e::error::E2eError;
 use crate::e2e::facts::Facts;
 
-const SECRET: &str = "GITLAB_TOKEN";
-const TOKEN: &str = "glpat-of-the-stand-in";
+pub(in crate::e2e) const SECRET: &str = "GITLAB_TOKEN";
+pub(in crate::e2e) const TOKEN: &str = "glpat-of-the-stand-in";
 const BOT: &str = "issue-bot";
 const LABEL: &str = "openhands";
 const MESSAGE: &str = "Raise the limit to 3";
@@ -20,22 +20,20 @@ const WORK: &str =
     "printf '3\\n' > limit.txt && git commit --quiet --all --message 'Raise the limit to 3'";
 
 /// Shows it.
-pub(in crate::e2e) fn run(stage: &mut Stage) -> Result<Vec<String>, E2eError> {
-    let mut facts = Facts::default();
-    opened_by_us(stage, &mut facts)?;
-    opened_by_the_agent(stage, &mut facts)?;
-    facts.all_held().map_err(E2eError::product)
+pub(in crate::e2e) fn run(stage: &mut Stage, facts: &mut Facts) -> Result<(), E2eError> {
+    opened_by_us(stage, facts)?;
+    opened_by_the_agent(stage, facts)
 }
 
-/// A GitLab below a path with a labelled issue.
-pub(super) struct Scene {
-    pub(super) forge: GitLab,
-    pub(super) project: Project,
-    pub(super) issue: Issue,
+/// A GitLab below a path with a labelled issue, and the token of the automation.
+pub(in crate::e2e) struct Scene {
+    pub(in crate::e2e) forge: GitLab,
+    project: Project,
+    issue: Issue,
 }
 
 impl Scene {
-    pub(super) fn new(stage: &Stage, path: &str) -> Result<Self, E2eError> {
+    pub(in crate::e2e) fn new(stage: &Stage, path: &str) -> Result<Self, E2eError> {
         let forge = GitLab::start_below("/gitlab")?;
         forge.token(TOKEN, BOT);
         stage.services.set_secret(SECRET, TOKEN)?;
@@ -53,15 +51,15 @@ impl Scene {
     }
 
     /// The configuration for that project, and the key of its document.
-    pub(super) fn configured(&self) -> (Value, String) {
+    pub(in crate::e2e) fn configured(&self) -> (Value, String) {
         let path = self.project.path();
         let config = json!({"projects": [path], "gitlab_api_url": self.forge.url()});
         (config, format!("state:{}", path.replace('/', "__")))
     }
 
-    /// What project and issue hold in the end: one branch, one merge request by `author`'s token
-    /// with the agent's commit, one note that links it.
-    pub(super) fn one_of_each(&self, facts: &mut Facts) {
+    /// What project and issue hold in the end: one branch, one merge request with the agent's
+    /// commit, one note that links it.
+    pub(in crate::e2e) fn one_of_each(&self, facts: &mut Facts) {
         let branches = self.project.branches();
         let branch = format!("openhands/issue-{}", self.issue.iid());
         facts.check(
@@ -110,7 +108,7 @@ impl Scene {
 }
 
 /// The play of an agent that commits and leaves the rest to us.
-pub(super) fn commits() -> Play {
+pub(in crate::e2e) fn commits() -> Play {
     Play::new().terminal(WORK).finish("The limit is 3 now.")
 }
 

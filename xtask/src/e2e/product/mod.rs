@@ -8,13 +8,14 @@ pub(super) mod overlap;
 pub(super) mod review;
 mod subject;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use testbed::scripted_llm::ScriptedLlm;
 
 use super::error::E2eError;
 use super::services::{Options, RealServices};
+use crate::error::TaskError;
 use crate::process::{cargo, run, target_dir};
 
 pub(super) use subject::{Ran, Subject};
@@ -23,6 +24,17 @@ pub(super) use subject::{Ran, Subject};
 pub(super) const CONVERSATION_LIMIT: Duration = Duration::from_mins(1);
 /// What a record is dated back by before it is collected: nothing is in its first 15 seconds.
 pub(super) const A_MINUTE: f64 = 60.0;
+
+/// Builds the binaries, for debugging.
+pub(super) fn build() -> Result<(), TaskError> {
+    run(&mut cargo(&[
+        "build",
+        "--quiet",
+        "--package",
+        "cli",
+        "--bins",
+    ]))
+}
 
 /// The services that several parts share, because starting them takes seconds, and the model that
 /// all their agents ask.
@@ -33,11 +45,9 @@ pub(crate) struct Stage {
 }
 
 impl Stage {
-    /// Builds the binaries and starts the services.
-    pub(crate) fn start(python: &Path, logs: &Path) -> Result<Self, E2eError> {
-        let build = ["build", "--quiet", "--package", "cli", "--bins"];
-        run(&mut cargo(&build)).map_err(|error| E2eError::Build(error.to_string()))?;
-        let services = RealServices::start(&Options::new(python, logs))?;
+    /// Starts the services.
+    pub(in crate::e2e) fn start(options: &Options) -> Result<Self, E2eError> {
+        let services = RealServices::start(options)?;
         let llm = ScriptedLlm::start()?;
         services.use_llm(&llm.api_url())?;
         Ok(Self { services, llm })
@@ -50,7 +60,7 @@ impl Stage {
     }
 
     /// The binary of this name.
-    pub(super) fn program(name: &str) -> PathBuf {
+    pub(in crate::e2e) fn program(name: &str) -> PathBuf {
         target_dir().join("debug").join(name)
     }
 }

@@ -12,19 +12,17 @@ use crate::e2e::error::E2eError;
 use crate::e2e::facts::Facts;
 
 /// The key of its document.
-pub(super) const KEY: &str = "state";
+pub(in crate::e2e) const KEY: &str = "state";
 const HOUR: f64 = 3600.0;
 
 /// Shows it.
-pub(in crate::e2e) fn run(stage: &mut Stage) -> Result<Vec<String>, E2eError> {
-    let mut facts = Facts::default();
-    two_runs(stage, &mut facts)?;
-    one_run(stage, &mut facts)?;
-    facts.all_held().map_err(E2eError::product)
+pub(in crate::e2e) fn run(stage: &mut Stage, facts: &mut Facts) -> Result<(), E2eError> {
+    two_runs(stage, facts)?;
+    one_run(stage, facts)
 }
 
 /// A site with one story of that title.
-pub(super) fn site(title: &str) -> Result<(Feeds, String), E2eError> {
+pub(in crate::e2e) fn site(title: &str) -> Result<(Feeds, String), E2eError> {
     let now = SystemTime::now().duration_since(UNIX_EPOCH);
     let published = now.map_or(0.0, |since| since.as_secs_f64()) - HOUR;
     let feeds = Feeds::start()?;
@@ -36,7 +34,7 @@ pub(super) fn site(title: &str) -> Result<(Feeds, String), E2eError> {
 }
 
 /// What an agent does with that story: it writes the digest and finishes.
-pub(super) fn writes_digest(stage: &Stage, title: &str) {
+pub(in crate::e2e) fn writes_digest(stage: &Stage, title: &str) {
     let write = format!("printf '%s\\n' '{title}: it is open.' '' '## City' > digest.md");
     let play = Play::new()
         .terminal(&write)

@@ -1,7 +1,5 @@
 //! The reviewer: a label becomes one review, which the agent publishes itself.
 
-use std::time::Duration;
-
 use lifecycle::document::REVIEW;
 use serde_json::{Value, json};
 use testbed::github::{GitHub, NewPull, Pull, ReviewState};
@@ -11,23 +9,21 @@ use super::{A_MINUTE, Stage, Subject, between};
 use crate::e2e::error::E2eError;
 use crate::e2e::facts::Facts;
 
-const SECRET: &str = "GITHUB_PERSONAL_ACCESS_TOKEN";
-const TOKEN: &str = "ghp_of_the_stand_in";
-pub(super) const BOT: &str = "review-bot";
-const LABEL: &str = "openhands-review";
+pub(in crate::e2e) const SECRET: &str = "GITHUB_PERSONAL_ACCESS_TOKEN";
+pub(in crate::e2e) const TOKEN: &str = "ghp_of_the_stand_in";
+pub(in crate::e2e) const BOT: &str = "review-bot";
+pub(in crate::e2e) const LABEL: &str = "openhands-review";
 const BODY: &str = "The retry is sound.";
 
 /// Shows it.
-pub(in crate::e2e) fn run(stage: &mut Stage) -> Result<Vec<String>, E2eError> {
-    let mut facts = Facts::default();
-    published(stage, &mut facts)?;
-    deleted(stage, &mut facts)?;
-    facts.all_held().map_err(E2eError::product)
+pub(in crate::e2e) fn run(stage: &mut Stage, facts: &mut Facts) -> Result<(), E2eError> {
+    published(stage, facts)?;
+    deleted(stage, facts)
 }
 
 /// A GitHub with a labelled pull request in `repo`, and its token among the secrets of the agent
 /// server.
-pub(super) fn labelled(stage: &Stage, repo: &str) -> Result<(GitHub, Pull), E2eError> {
+pub(in crate::e2e) fn labelled(stage: &Stage, repo: &str) -> Result<(GitHub, Pull), E2eError> {
     let forge = GitHub::start()?;
     forge.token(TOKEN, BOT);
     stage.services.set_secret(SECRET, TOKEN)?;
@@ -45,14 +41,14 @@ pub(super) fn labelled(stage: &Stage, repo: &str) -> Result<(GitHub, Pull), E2eE
 }
 
 /// The configuration for that repository, and the key of its document.
-pub(super) fn configured(forge: &GitHub, repo: &str) -> (Value, String) {
+pub(in crate::e2e) fn configured(forge: &GitHub, repo: &str) -> (Value, String) {
     let config = json!({"repos": [repo], "github_api_url": forge.api_url()});
     (config, format!("state:{}", repo.replace('/', "__")))
 }
 
 /// What an agent does that takes everything from its prompt: where to publish, for which commit,
 /// and how a command gets the token.
-pub(super) fn publishes(asked: &Asked) -> Turn {
+pub(in crate::e2e) fn publishes(asked: &Asked) -> Turn {
     let url = between(&asked.prompt, "`POST ", "` with");
     let head = between(&asked.prompt, "\"commit_id\": \"", "\"");
     let authorization = between(&asked.prompt, "`curl --header ", " …`");
@@ -64,14 +60,14 @@ pub(super) fn publishes(asked: &Asked) -> Turn {
 }
 
 /// The play of an agent that publishes its review.
-pub(super) fn play() -> Play {
+pub(in crate::e2e) fn play() -> Play {
     Play::new()
         .think(publishes)
         .finish("I have published the review.")
 }
 
 /// What the pull request holds in the end, whatever happened on the way.
-pub(super) fn one_of_each(facts: &mut Facts, pull: &Pull) {
+pub(in crate::e2e) fn one_of_each(facts: &mut Facts, pull: &Pull) {
     let (comments, reviews) = (pull.comments(), pull.reviews());
     facts.check(
         "review: there is one review, by the token's user, published, at exactly the labelled commit",
@@ -154,12 +150,11 @@ fn published(stage: &Stage, facts: &mut Facts) -> Result<(), E2eError> {
     Ok(())
 }
 
-/// A conversation that a person deletes while its agent works.
+/// A conversation that a person deletes before its result is collected.
 fn deleted(stage: &Stage, facts: &mut Facts) -> Result<(), E2eError> {
     let repo = "acme/deleted";
     let (forge, pull) = labelled(stage, repo)?;
-    let slow = Play::new().finish("Never.").slowly(Duration::from_mins(1));
-    stage.llm.play_for(repo, slow);
+    stage.llm.play_for(repo, Play::new().finish("Never read."));
     let (config, key) = configured(&forge, repo);
     let subject = Subject::new(stage, &REVIEW, &key, config)?;
     subject
@@ -168,6 +163,7 @@ fn deleted(stage: &Stage, facts: &mut Facts) -> Result<(), E2eError> {
     let (_, record) = subject.record()?;
     let conversations = subject.conversations()?;
     let id = record["conversation_id"].as_str().unwrap_or_default();
+    subject.wait_for_agent()?;
     stage.services.delete_conversation(id)?;
     subject.date_back(A_MINUTE)?;
     let second = subject.run()?;

@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::Barrier;
 use std::thread;
@@ -15,6 +15,7 @@ use crate::e2e::automations::Run;
 use crate::e2e::documents::only_record;
 use crate::e2e::error::E2eError;
 use crate::e2e::facts::Facts;
+use crate::e2e::files::files_below;
 use crate::e2e::run_environment::RunEnvironment;
 
 /// An automation on the real automation service whose runs a test starts itself.
@@ -161,15 +162,8 @@ impl<'a> Subject<'a> {
 
     /// Ids of the conversations that work in directories of its runs.
     pub(in crate::e2e) fn conversations(&self) -> Result<Vec<String>, E2eError> {
-        let all = self.stage.services.conversations()?;
         let directories = self.directories.borrow();
-        let ours = all.iter().filter(|one| {
-            let directory = one["workspace"]["working_dir"].as_str();
-            let directory = Path::new(directory.unwrap_or_default());
-            directories.iter().any(|run| directory.starts_with(run))
-        });
-        let id = |one: &Value| one["id"].as_str().unwrap_or_default().to_owned();
-        Ok(ours.map(id).collect())
+        self.stage.services.conversations_below(&directories)
     }
 
     /// Checks that the task has ended with this status and that nothing is left: no workspace, no
@@ -211,25 +205,11 @@ impl<'a> Subject<'a> {
         let own = ["probe", "environment", "config.json"];
         let mut left = Vec::new();
         for directory in self.directories.borrow().iter() {
-            files_below(directory, &mut left)
-                .map_err(E2eError::io(format!("list {}", directory.display())))?;
+            left.extend(files_below(directory)?);
         }
         left.retain(|path| !own.iter().any(|name| path.ends_with(&format!("/{name}"))));
         Ok(left)
     }
-}
-
-/// Files, and directories that hold no other directory.
-fn files_below(directory: &Path, found: &mut Vec<String>) -> std::io::Result<()> {
-    for entry in fs::read_dir(directory)? {
-        let entry = entry?;
-        if entry.file_type()?.is_dir() {
-            files_below(&entry.path(), found)?;
-        } else {
-            found.push(entry.path().display().to_string());
-        }
-    }
-    Ok(())
 }
 
 impl Ran {

@@ -99,6 +99,8 @@ impl Mutation {
             },
             Self::GuardExclusivity | Self::ReadBack => Plan {
                 ground: Ground::Overlapping,
+                polls: 8,
+                apart: 4_000,
                 ..plan
             },
             Self::RecordFirst => Plan {
@@ -112,6 +114,7 @@ impl Mutation {
             },
             Self::Collision => Plan {
                 automation: Automation::Review,
+                checks_role: false,
                 ..local
             },
             Self::RootCheck => Plan {

@@ -122,7 +122,7 @@ impl Plan {
         let trouble = trouble(rng);
         let crowded = rng.chance(150);
         let targets = if crowded {
-            usize::try_from(rng.between(8, 14)).unwrap_or(8)
+            usize::try_from(rng.between(8, 24)).unwrap_or(8)
         } else {
             rng.pick(&[1, 1, 1, 3])
         };
@@ -139,7 +139,11 @@ impl Plan {
             keep_alive: sandbox && rng.chance(400),
             targets,
             kv_room,
-            items: rng.between(1, 4),
+            items: if crowded {
+                rng.between(1, 7)
+            } else {
+                rng.between(1, 4)
+            },
             max_new: rng.pick(&[1, 3, 10]),
             max_active: rng.pick(&[0, 0, 0, 2]),
             wait_seconds: if automation == Automation::News {

@@ -98,7 +98,7 @@ impl Link {
             if let Some(outcome) = slot.take() {
                 return Ok(outcome);
             }
-            let soon = self.world.borrow().now + 1_000;
+            let soon = self.world.borrow().now + 25_000;
             self.until(soon).await;
         }
     }

@@ -104,17 +104,12 @@ impl World {
             return;
         };
         let home = self.home_of(run);
-        let place = (home, asked.working_dir.clone());
-        if !self.disk.folders.contains_key(&place) {
-            let dir = asked.working_dir.clone();
+        let dir = asked.working_dir.trim_end_matches('/').to_owned();
+        if !self.disk.folders.contains_key(&(home, dir.clone())) {
             self.broken(|| format!("{task} starts in {dir}, which is not there"));
         }
-        let shared =
-            self.server.conversations.iter().any(|other| {
-                other.home == home && other.dir == asked.working_dir && other.could_run()
-            });
-        if shared {
-            let dir = asked.working_dir.clone();
+        let mut others = self.server.conversations.iter();
+        if others.any(|one| one.home == home && one.dir == dir && one.could_run()) {
             self.broken(|| format!("{task} starts in {dir}, where another one works"));
         }
         let allowed = identity::parse_label_task(&task)
@@ -123,11 +118,13 @@ impl World {
         if !allowed {
             self.broken(|| format!("{task} starts for somebody who may not trigger it"));
         }
-        let may_again = |started: &Started| started.may_again;
-        let known = self.watch.started.get(&task);
+        let known = self.watch.started.get(&task).copied();
         let forgotten = self.watch.forgotten.remove(&task);
-        if known.is_some_and(|started| !may_again(started)) && !forgotten {
+        if known.is_some_and(|started| !started.may_again) && !forgotten {
             self.broken(|| format!("{task} gets a second conversation"));
+        } else if known.is_some() {
+            // What the one that nobody knows of has opened is found by nobody either.
+            self.watch.merge_requests.remove(&task);
         }
         self.watch.started.insert(task, Started::default());
     }

@@ -124,7 +124,8 @@ impl World {
         let task = self.watch.task_of(&asked.conversation_id);
         let home = self.home_of(run);
         let head = told_commit(&asked.prompt);
-        self.plant_conversation(id.clone(), task, home, asked.working_dir.clone(), head);
+        let dir = asked.working_dir.trim_end_matches('/').to_owned();
+        self.plant_conversation(id.clone(), task, home, dir, head);
         Started {
             conversation_id: id,
             existed: false,

@@ -23,6 +23,10 @@ impl World {
             self.note(|w| format!("news: {} stories now", w.newsroom.stories));
             return;
         }
+        if self.plan.automation == Automation::Issue && self.rng.chance(200) {
+            self.person_uses_git();
+            return;
+        }
         let number = self.rng.between(1, self.plan.items);
         match self.rng.below(8) {
             0 | 1 => self.put_label(number),
@@ -35,6 +39,37 @@ impl World {
             4 | 5 => self.push_commit(number),
             6 => self.close(number),
             _ => self.reopen(number),
+        }
+    }
+
+    /// Somebody works on a branch or a merge request of ours.
+    fn person_uses_git(&mut self) {
+        let names: Vec<String> = self.git.branches.keys().cloned().collect();
+        if names.is_empty() {
+            return;
+        }
+        let branch = names[self.rng.index(names.len())].clone();
+        let now = self.now;
+        match self.rng.below(3) {
+            0 => {
+                let (head, _) = self.git.branches[&branch].clone();
+                let sha = self.git.commit(&head, &format!("of a person at {now}"));
+                self.git.advance(&branch, &sha, now);
+                self.note(|_| format!("person: pushes to {branch}"));
+            }
+            1 => {
+                self.git.branches.remove(&branch);
+                self.note(|_| format!("person: deletes {branch}"));
+            }
+            _ => {
+                let state = self.rng.pick(&["closed", "merged"]);
+                for request in &mut self.git.merge_requests {
+                    if request.source_branch == branch {
+                        state.clone_into(&mut request.state);
+                    }
+                }
+                self.note(|_| format!("person: the merge requests of {branch} are {state}"));
+            }
         }
     }
 

@@ -141,14 +141,27 @@ impl Archive {
 
     /// Makes sure that it holds the executable of an automation, as it is or packed.
     pub(super) fn check(&self, automation: Automation) -> Result<(), ArchiveError> {
+        self.entrypoint(automation).map(drop)
+    }
+
+    /// The command that a run is started with. The executable is at the top of the archive or in
+    /// `bin`: the working directory of a run on a shared agent server is also its `WORKSPACE_BASE`,
+    /// where a file at the top stands in the way of a folder for workspaces of the same name
+    /// (`news-digest`).
+    pub(super) fn entrypoint(&self, automation: Automation) -> Result<String, ArchiveError> {
         let name = automation.name();
         let packed = format!("{name}.");
-        if self
-            .names
-            .iter()
-            .any(|entry| entry == name || entry.starts_with(&packed))
-        {
-            return Ok(());
+        let folder = ["", "bin/"].into_iter().find(|folder| {
+            let inside = self
+                .names
+                .iter()
+                .filter_map(|entry| entry.strip_prefix(folder));
+            inside
+                .into_iter()
+                .any(|file| file == name || file.starts_with(&packed))
+        });
+        if let Some(folder) = folder {
+            return Ok(format!("./{folder}{name}"));
         }
         let mut found = self
             .names

@@ -88,6 +88,26 @@ fn an_archive_without_a_configuration_gets_one() {
 }
 
 #[test]
+fn a_run_starts_the_executable_where_it_lies_or_is_unpacked() {
+    for (entry, expected) in [
+        ("news-digest", "./news-digest"),
+        ("./news-digest.xz", "./news-digest"),
+        ("bin/news-digest", "./bin/news-digest"),
+        ("bin/news-digest.xz", "./bin/news-digest"),
+    ] {
+        let archive = Archive::of_bytes("a", packed(&[(entry, b"ELF", 0o755)])).unwrap();
+        assert_eq!(
+            archive.entrypoint(Automation::News).unwrap(),
+            expected,
+            "{entry}"
+        );
+    }
+    let elsewhere = packed(&[("lib/news-digest", b"ELF", 0o755)]);
+    let elsewhere = Archive::of_bytes("a", elsewhere).unwrap();
+    assert!(elsewhere.entrypoint(Automation::News).is_err());
+}
+
+#[test]
 fn another_archive_is_noticed() {
     example().check(Automation::News).unwrap();
     let error = example().check(Automation::Review).unwrap_err().to_string();

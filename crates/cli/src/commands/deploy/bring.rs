@@ -101,11 +101,13 @@ async fn ready(
         warnings.extend(predecessor::unknown(&documents, &configured, &existing.id));
     }
     let cargo = freight::loaded(cargo, &settings, mode, &mut warnings)?;
+    let start = cargo.archive().entrypoint(automation);
+    let start = start.map_err(CommandError::failed)?;
     let plan = if let Some(existing) = existing {
-        plan::update(order, automation, mode, timeout, existing, warnings)
+        plan::update(order, automation, start, mode, timeout, existing, warnings)
     } else {
         let all = service.automations().await?;
-        plan::new_automation(order, automation, mode, timeout, &all, warnings)?
+        plan::new_automation(order, automation, start, mode, timeout, &all, warnings)?
     };
     let checks = targets::check(session, &client, &configured, order.json).await?;
     preflight(&service, &plan).await?;

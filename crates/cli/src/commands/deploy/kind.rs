@@ -4,11 +4,6 @@ use crate::automation_service::Automation as Deployed;
 use crate::run::Automation;
 use uuid::Uuid;
 
-/// The command that a run is started with.
-pub(super) fn entrypoint(automation: Automation) -> String {
-    format!("./{}", automation.name())
-}
-
 /// Which of our automations one is, by what it runs.
 pub(super) fn kind(deployed: &Deployed) -> Option<Automation> {
     let command = deployed

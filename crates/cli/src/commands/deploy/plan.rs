@@ -2,7 +2,7 @@
 
 use super::archive::Archive;
 use super::arguments::Order;
-use super::kind::{Neighbour, entrypoint, kind, neighbours, template_id};
+use super::kind::{Neighbour, kind, neighbours, template_id};
 use super::mode::Mode;
 use crate::automation_service::{Automation as Deployed, Change, Draft, Trigger};
 use crate::commands::error::CommandError;
@@ -69,6 +69,7 @@ impl Plan {
 pub(super) fn new_automation(
     order: &Order,
     automation: Automation,
+    entrypoint: String,
     mode: Mode,
     timeout: u64,
     all: &[Deployed],
@@ -101,7 +102,7 @@ pub(super) fn new_automation(
         name,
         trigger: Trigger::cron(schedule, timezone),
         tarball_path: None,
-        entrypoint: entrypoint(automation),
+        entrypoint,
         timeout,
         keep_alive: order.keep_alive.or((mode == Mode::Sandbox).then_some(true)),
         template: None,
@@ -120,6 +121,7 @@ pub(super) fn new_automation(
 pub(super) fn update(
     order: &Order,
     automation: Automation,
+    entrypoint: String,
     mode: Mode,
     timeout: u64,
     existing: Deployed,
@@ -148,7 +150,7 @@ pub(super) fn update(
         name: order.name.clone().unwrap_or_else(|| existing.name.clone()),
         trigger: Trigger::cron(schedule, timezone),
         tarball_path: None,
-        entrypoint: entrypoint(automation),
+        entrypoint,
         timeout,
         keep_alive: order
             .keep_alive

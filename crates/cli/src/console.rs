@@ -1,6 +1,6 @@
 //! What people see: the log of a run, digests, and JSON. The one place that writes to the terminal.
 
-use http_client::{Secret, redact};
+use http_client::{Secret, mask, redact};
 use lifecycle::ports::Journal;
 use lifecycle::text::is_unseen;
 use std::cell::RefCell;
@@ -60,6 +60,12 @@ impl Console {
     pub fn clean(&self, text: &str) -> String {
         let secrets = self.secrets.borrow();
         redact(text, &secrets.iter().collect::<Vec<_>>())
+    }
+
+    /// The text of somebody else without any of our secrets, as it was in all else.
+    pub fn without_secrets(&self, text: &str) -> String {
+        let secrets = self.secrets.borrow();
+        mask(text, &secrets.iter().collect::<Vec<_>>())
     }
 
     /// A line of the log.

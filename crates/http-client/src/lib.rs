@@ -40,5 +40,5 @@ pub use policy::{NetworkEnv, Policy};
 pub use request::{DEFAULT_MAX_BYTES, Redirects, Request};
 pub use reqwest::Method;
 pub use response::{Headers, Response};
-pub use secret::{Secret, redact};
+pub use secret::{Secret, mask, redact};
 pub use url::Url;

@@ -76,6 +76,13 @@ impl fmt::Display for Secret {
 /// Masks the given secrets, `user:password@` in addresses, the values of token-like query
 /// parameters, and tokens of a known make. The rest of the text stays as it is.
 pub fn redact(text: &str, secrets: &[&Secret]) -> String {
+    let text = mask_user_info(&mask(text, secrets));
+    mask_query_values(&text)
+}
+
+/// Masks the given secrets and tokens of a known make, and nothing else: for text that people are to
+/// read as it was written, addresses included.
+pub fn mask(text: &str, secrets: &[&Secret]) -> String {
     let mut text = text.to_owned();
     // The longest first: one may be part of another, whose rest would stay.
     let mut secrets = secrets.to_vec();
@@ -86,8 +93,6 @@ pub fn redact(text: &str, secrets: &[&Secret]) -> String {
             text = text.replace(secret.expose(), MASK);
         }
     }
-    let text = mask_user_info(&text);
-    let text = mask_query_values(&text);
     mask_known_tokens(&text)
 }
 

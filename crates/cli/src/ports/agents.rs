@@ -1,5 +1,9 @@
 //! The agent server, or none: a dry run may do without.
+//!
+//! What an agent says at the end may be posted for all to read. An agent that a stranger has persuaded
+//! may say what it was trusted with, so our secrets are taken out here.
 
+use crate::console::Console;
 use agent_server::AgentServer;
 use lifecycle::ports::{AgentError, Agents, Observation, StartConversation, Started};
 
@@ -7,12 +11,18 @@ use lifecycle::ports::{AgentError, Agents, Observation, StartConversation, Start
 pub struct AgentsPort {
     server: Option<AgentServer>,
     sandbox: bool,
+    /// Knows the secrets of the run.
+    console: Console,
 }
 
 impl AgentsPort {
-    /// The port for a server, or for none.
-    pub fn new(server: Option<AgentServer>, sandbox: bool) -> Self {
-        Self { server, sandbox }
+    /// The port for a server, or for none. What `console` hides is in nothing that agents say.
+    pub fn new(server: Option<AgentServer>, sandbox: bool, console: Console) -> Self {
+        Self {
+            server,
+            sandbox,
+            console,
+        }
     }
 
     fn missing() -> AgentError {
@@ -37,7 +47,10 @@ impl Agents for AgentsPort {
 
     async fn final_response(&self, conversation_id: &str) -> Result<String, AgentError> {
         match &self.server {
-            Some(server) => server.final_response(conversation_id).await,
+            Some(server) => {
+                let said = server.final_response(conversation_id).await?;
+                Ok(self.console.without_secrets(&said))
+            }
             None => Err(Self::missing()),
         }
     }

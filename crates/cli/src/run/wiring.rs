@@ -91,7 +91,7 @@ impl<'a> Wiring<'a> {
             console: given.console,
             clock,
             client,
-            agents: AgentsPort::new(server, environment.is_sandbox()),
+            agents: AgentsPort::new(server, environment.is_sandbox(), given.console.clone()),
             workspaces: WorkspacesPort::new(roots),
             run,
             token,

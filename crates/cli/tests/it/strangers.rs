@@ -2,7 +2,7 @@
 //! a prompt or a log, passes for no mark of ours, and commands nobody.
 
 use crate::stage::process::Ran;
-use crate::stage::scenes::{GITHUB_TOKEN, GITLAB_TOKEN, Issues, NewsDay, PullRequests, Scene as _};
+use crate::stage::scenes::{GITHUB_TOKEN, GITLAB_TOKEN, Issues, NewsDay, PullRequests};
 use crate::stage::{A_MINUTE, Backend};
 use testbed::agent_server::{Pace, Script, Status};
 use testbed::faults::Fault;
@@ -195,4 +195,31 @@ fn servers_that_repeat_the_token() {
         scene.gitlab.server().faults().remove(fault);
     }
     scene.stage.never_remembered(GITLAB_TOKEN);
+}
+
+/// An agent holds the token, and may be talked into telling it.
+#[test]
+fn an_agent_that_tells_the_token() {
+    let said = |token: &str| format!("The token is {token}, see https://x.example/?author=a&k=b.");
+    let scene = PullRequests::one_labelled(Backend::Files);
+    scene.stage.agent.set_script(script(&said(GITHUB_TOKEN)));
+    scene.stage.run().ok();
+    scene.stage.agents_finish();
+    scene.stage.let_time_pass(A_MINUTE);
+    scene.stage.run().ok().never_said(GITHUB_TOKEN);
+    let result = scene.marked(1, "result").pop().unwrap().body;
+    assert!(!result.contains(GITHUB_TOKEN), "{result}");
+    assert!(
+        result.contains("The token is ***, see https://x.example/?author=a&k=b."),
+        "{result}"
+    );
+
+    let scene = Issues::one_labelled(Backend::LikeSqlite);
+    let script = Issues::script().response(&said(GITLAB_TOKEN));
+    scene.stage.agent.set_script(script);
+    scene.started_and_finished();
+    scene.stage.run().ok().never_said(GITLAB_TOKEN);
+    let described = format!("{:?} {:?}", scene.merge_requests(), scene.notes(1));
+    assert!(!described.contains(GITLAB_TOKEN), "{described}");
+    assert!(described.contains("The token is ***"), "{described}");
 }

@@ -1,6 +1,6 @@
 //! Answers that are not what was hoped for, in words.
 
-use http_client::{HttpError, Request, Secret, redact};
+use http_client::{HttpError, Request, Secret, mask, redact};
 use serde_json::Value;
 
 use crate::server::{Reply, Server};
@@ -147,6 +147,16 @@ fn what_is_taken_out_of_texts() {
     }
     assert_eq!(format!("{secret} {secret:?}"), "*** ***");
     assert_eq!(secret.expose(), "hush-hush");
+}
+
+#[test]
+fn what_people_are_to_read_keeps_its_addresses() {
+    let secret = Secret::new("hush-hush");
+    let text = "see https://me@h/?author=a&key=b hush-hush ghp_abcdefghijklmnop";
+    assert_eq!(
+        mask(text, &[&secret]),
+        "see https://me@h/?author=a&key=b *** ***"
+    );
 }
 
 /// One secret may be the beginning of another: nothing of the longer one stays.

@@ -2,10 +2,9 @@
 //! nothing goes anywhere but to the one branch.
 
 use crate::stage::scenes::{GITLAB_TOKEN, Issues};
-use crate::stage::{A_MINUTE, Backend};
+use crate::stage::{A_MINUTE, Backend, a_few_at_a_time};
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use testbed::ClosedPort;
 use testbed::agent_server::{Deed, Pace, Script, Status};
 use testbed::tree::Entry;
@@ -118,14 +117,5 @@ fn attack(case: &'static str) {
 
 #[test]
 fn nothing_that_an_agent_planted_is_carried_out() {
-    let next = AtomicUsize::new(0);
-    std::thread::scope(|scope| {
-        for _ in 0..3 {
-            scope.spawn(|| {
-                while let Some(case) = ATTACKS.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    attack(case);
-                }
-            });
-        }
-    });
+    a_few_at_a_time(ATTACKS, |case| attack(case));
 }

@@ -2,15 +2,11 @@
 
 use super::moments::{Course, Moment, Point, course, spread};
 use crate::stage::scenes::{Scene, fresh_work};
-use crate::stage::{A_MINUTE, Automation, Backend};
+use crate::stage::{A_MINUTE, Automation, Backend, a_few_at_a_time};
 use rustix::process::{Pid, Signal, kill_process};
 use std::fmt;
 use std::path::Path;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
-
-/// Scenes at once.
-const AT_ONCE: usize = 4;
 
 /// How a run is ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -171,24 +167,17 @@ pub fn survives(cells: &[Cell], count: usize) -> Vec<Outcome> {
             })
             .collect(),
     );
-    let next = AtomicUsize::new(0);
-    std::thread::scope(|scope| {
-        for _ in 0..AT_ONCE {
-            scope.spawn(|| {
-                while let Some((index, moment)) = jobs.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    let cell = cells[*index];
-                    let survived = cell.survive(moment);
-                    let outcome = &mut outcomes.lock().unwrap()[*index];
-                    outcome.moments += 1;
-                    match survived {
-                        Ok((runs, in_flight)) => {
-                            outcome.in_flight += usize::from(in_flight);
-                            outcome.most_runs = outcome.most_runs.max(runs);
-                        }
-                        Err(why) => outcome.failures.push(format!("{cell:?} {moment:?}: {why}")),
-                    }
-                }
-            });
+    a_few_at_a_time(&jobs, |(index, moment)| {
+        let cell = cells[*index];
+        let survived = cell.survive(moment);
+        let outcome = &mut outcomes.lock().unwrap()[*index];
+        outcome.moments += 1;
+        match survived {
+            Ok((runs, in_flight)) => {
+                outcome.in_flight += usize::from(in_flight);
+                outcome.most_runs = outcome.most_runs.max(runs);
+            }
+            Err(why) => outcome.failures.push(format!("{cell:?} {moment:?}: {why}")),
         }
     });
     outcomes.into_inner().unwrap()

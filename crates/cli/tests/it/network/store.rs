@@ -1,7 +1,7 @@
 //! A store that is out of reach: the run ends with a message and never looks elsewhere.
 
 use crate::stage::scenes::fresh_work;
-use crate::stage::{Automation, Backend};
+use crate::stage::{Automation, Backend, a_few_at_a_time};
 use serde_json::json;
 use testbed::ClosedPort;
 use testbed::faults::Fault;
@@ -42,22 +42,22 @@ fn a_store_that_fails_is_neither_replaced_by_files_nor_taken_for_empty() {
 
 #[test]
 fn a_token_that_expires_in_the_middle_loses_nothing() {
-    for automation in AUTOMATIONS {
-        // From each write on, the store says no.
-        for step in 0..8 {
-            let scene = fresh_work(automation, Backend::LikeSqlite);
-            let kv = scene.stage().kv.as_ref().unwrap().server();
-            let fault = Fault::status(401).on("*", "/v1/kv/").skip(step).always();
-            kv.faults().add(fault);
-            let ran = scene.stage().run();
-            assert!(matches!(ran.status.code(), Some(0 | 1)), "{}", ran.all());
-            assert_eq!(ran.told.callbacks.len(), 1, "{}", ran.all());
-            kv.faults().clear();
-            scene
-                .polls_until_quiet()
-                .unwrap_or_else(|why| panic!("{automation:?} from {step}: {why}"));
-        }
-    }
+    // From each request on, the store says no.
+    let with = |automation| (0..8).map(move |step| (automation, step));
+    let all: Vec<(Automation, u32)> = AUTOMATIONS.into_iter().flat_map(with).collect();
+    a_few_at_a_time(&all, |(automation, step)| {
+        let scene = fresh_work(*automation, Backend::LikeSqlite);
+        let kv = scene.stage().kv.as_ref().unwrap().server();
+        let fault = Fault::status(401).on("*", "/v1/kv/").skip(*step).always();
+        kv.faults().add(fault);
+        let ran = scene.stage().run();
+        assert!(matches!(ran.status.code(), Some(0 | 1)), "{}", ran.all());
+        assert_eq!(ran.told.callbacks.len(), 1, "{}", ran.all());
+        kv.faults().clear();
+        scene
+            .polls_until_quiet()
+            .unwrap_or_else(|why| panic!("{automation:?} from {step}: {why}"));
+    });
 }
 
 #[test]

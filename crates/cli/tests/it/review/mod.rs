@@ -4,4 +4,5 @@ mod archives;
 mod bad_days;
 mod documents;
 mod lifecycle;
+mod limits;
 mod steady;

@@ -8,6 +8,7 @@ pub mod scenes;
 use process::{Process, Ran};
 use serde_json::Value;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use testbed::StandIn;
 use testbed::agent_server::{AgentServer, Status};
 use testbed::callback::{Callbacks, RunSetup, Scratch};
@@ -19,6 +20,23 @@ pub const A_WHILE: f64 = 16.0 * 60.0;
 pub const A_MINUTE: f64 = 60.0;
 /// Longer than a conversation may take.
 pub const TOO_LONG: f64 = 2.0 * 3600.0 + 60.0;
+
+/// Scenes at once: most of their time they wait for each other's processes.
+const AT_ONCE: usize = 4;
+
+/// Does the same with many things, a few at a time.
+pub fn a_few_at_a_time<T: Sync>(all: &[T], act: impl Fn(&T) + Sync) {
+    let next = AtomicUsize::new(0);
+    std::thread::scope(|scope| {
+        for _ in 0..AT_ONCE {
+            scope.spawn(|| {
+                while let Some(one) = all.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    act(one);
+                }
+            });
+        }
+    });
+}
 
 /// Where documents are kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

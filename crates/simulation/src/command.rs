@@ -1,4 +1,5 @@
-//! The command line: `--seeds N [--from S] [--automation A] [--mutation M] [--first] [--schedule]`.
+//! The command line: `--seeds N [--from S] [--automation A] [--mutation M [--only-ground]] [--first]
+//! [--schedule]`.
 
 use crate::{Automation, Mutation, Options, run};
 use std::io::Write;
@@ -6,7 +7,7 @@ use std::process::ExitCode;
 
 /// How it is called.
 const USAGE: &str = "usage: simulate [--seeds N] [--from S] [--automation news|review|issue] \
-                     [--mutation NAME] [--first] [--schedule]";
+                     [--mutation NAME [--only-ground]] [--first] [--schedule]";
 
 /// Runs the simulation as the arguments (without the program's name) say, and prints its report.
 /// With a mutation, success is that some seed fails.
@@ -27,7 +28,7 @@ pub fn cli(arguments: &[String]) -> ExitCode {
         }
     }
     let _ = write!(out, "{report}");
-    let expected = options.mutation.is_some();
+    let expected = options.mutation.is_some() && !options.only_ground;
     if report.failures.is_empty() == expected {
         ExitCode::FAILURE
     } else {
@@ -41,6 +42,7 @@ fn parse(arguments: &[String]) -> Result<(std::ops::Range<u64>, Options), String
     while let Some(name) = arguments.next() {
         match name.as_str() {
             "--first" => options.first_only = true,
+            "--only-ground" => options.only_ground = true,
             "--schedule" => options.schedules = true,
             "--seeds" | "--from" | "--automation" | "--mutation" => {
                 let value = arguments

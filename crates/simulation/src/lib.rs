@@ -62,8 +62,10 @@ use std::ops::Range;
 pub struct Options {
     /// Only this automation; otherwise the seed chooses.
     pub automation: Option<Automation>,
-    /// A safeguard that is switched off.
+    /// A safeguard that is switched off, on the ground where it matters.
     pub mutation: Option<Mutation>,
+    /// The safeguard is left on, only its ground is chosen: then no seed may fail.
+    pub only_ground: bool,
     /// Whether to stop at the first seed that breaks a rule.
     pub first_only: bool,
     /// Whether to write down the schedules of all seeds, not only of those that fail.

@@ -63,7 +63,7 @@ impl Scheduler {
             token_until,
             ended_well: false,
             read_at: 0,
-            wrote_at: None,
+            took: 0,
             last_written: None,
         });
         world.queue.push(at, What::Begin { poll: run });

@@ -23,7 +23,10 @@ pub(crate) fn run_seed(seed: u64, options: &Options, with_schedule: bool) -> Out
     // The client of the key store draws its pauses from this one.
     fastrand::seed(seed);
     let mut rng = Rng::new(seed);
-    let plan = Plan::draw(&mut rng, options.automation, options.mutation);
+    let mut plan = Plan::draw(&mut rng, options.automation, options.mutation);
+    if options.only_ground {
+        plan.mutation = None;
+    }
     let mut world = World::new(plan, rng, with_schedule);
     world.know_days();
     let mut scheduler = Scheduler::new(world);

@@ -13,6 +13,9 @@ pub(crate) type Keys = KvStore<Link>;
 
 /// How often a call that may be repeated is made.
 const TRIES: u32 = 4;
+/// A pause that the client makes to let a write settle is asked for with this much or more; all
+/// others are far shorter.
+const SETTLE_MARK: Duration = Duration::from_secs(10);
 
 /// Opens the document of the target for a run.
 pub(crate) fn open(link: &Link) -> Keys {
@@ -25,6 +28,10 @@ pub(crate) fn open(link: &Link) -> Keys {
     let env = StoreEnv {
         run_id: format!("run-{}", link.run),
         targets: world.plan.targets,
+        timing: Timing {
+            settle: SETTLE_MARK,
+            ..Timing::default()
+        },
         ..StoreEnv::default()
     };
     KvStore::new(link.clone(), slot, &env)
@@ -77,8 +84,9 @@ impl Link {
 
 impl Wire for Link {
     async fn get(&self, key: &str) -> Result<Option<(Value, u64)>, StoreError> {
-        let read = |world: &mut crate::world::World, run: usize, key: &str| {
-            world.runs[run].read_at = world.now;
+        let began = self.world.borrow().now;
+        let read = move |world: &mut crate::world::World, run: usize, key: &str| {
+            world.runs[run].read_at = began;
             let lie = world.lie_to(run, key);
             let version = world.keys.version;
             lie.or_else(|| world.keys.values.get(key).cloned())
@@ -95,7 +103,7 @@ impl Wire for Link {
         let put = self.deferred(call, move |world, run, done| {
             let (what, written) = (name.clone(), value.clone());
             world.put(run, &name, value, condition, move |world, put| {
-                world.runs[run].wrote_at = Some(world.now);
+                world.runs[run].took = world.now - world.runs[run].read_at;
                 if put == Put::Accepted {
                     world.runs[run].last_written = Some((what, written));
                 }
@@ -120,19 +128,20 @@ impl Wire for Link {
         Ok(None)
     }
 
-    /// The client measures real time, which stands still here: where it lets a write settle, the
-    /// pause is made as long as its rule has it in the time of this world.
+    /// The client measures real time, which stands still here: where it lets a write settle, its
+    /// rule is applied to the time of this world.
     async fn pause(&self, duration: Duration) {
-        let asked = u64::try_from(duration.as_micros()).unwrap_or(u64::MAX);
-        let settle = {
+        let micros = |duration: Duration| u64::try_from(duration.as_micros()).unwrap_or(u64::MAX);
+        let pause = if duration < SETTLE_MARK {
+            micros(duration)
+        } else {
             let mut world = self.world.borrow_mut();
-            let run = &mut world.runs[self.run];
-            let read_at = run.read_at;
-            run.wrote_at.take().map(|at| at.saturating_sub(read_at))
+            let settle = micros(Timing::default().settle);
+            let full = settle.max(world.runs[self.run].took * 2);
+            let drawn = full + world.rng.below(full);
+            drawn.min(settle * 40)
         };
-        let longest = u64::try_from(Timing::default().settle.as_micros()).unwrap_or(0) * 40;
-        let needed = settle.map_or(0, |took| (took * 3).min(longest));
-        Link::pause(self, asked.max(needed)).await;
+        Link::pause(self, pause).await;
     }
 }
 

@@ -144,7 +144,9 @@ impl World {
         let is_it = |pull: &crate::world::PullRequest| {
             let since = pull.item.event.map_or(0.0, |(_, at)| at);
             let mut reviews = pull.reviews.iter();
-            reviews.any(|(of, at, _)| Some(of.as_str()) == head && *at >= since)
+            // A record that was cut for want of room names no commit.
+            let is_head = |of: &str| head.is_none_or(|head| of == head);
+            reviews.any(|(of, at, _)| is_head(of) && *at >= since)
         };
         identity::parse_label_task(task)
             .and_then(|(number, _)| self.pulls.get(number))

@@ -59,9 +59,9 @@ pub(crate) struct Run {
     pub(crate) token_until: Micros,
     /// It came to its end by itself.
     pub(crate) ended_well: bool,
-    /// KV: when it last read, and when it last wrote and has not paused since.
+    /// KV: when it last began to read, and how long it took from there to the last write.
     pub(crate) read_at: Micros,
-    pub(crate) wrote_at: Option<Micros>,
+    pub(crate) took: Micros,
     /// KV: what it last wrote and has not read back.
     pub(crate) last_written: Option<(String, Value)>,
 }

@@ -18,6 +18,26 @@ impl RealServices {
         expect_ok("PATCH /api/settings", &call).map(drop)
     }
 
+    /// Stores an LLM profile that asks for a model of its own at this endpoint.
+    pub(crate) fn save_profile(
+        &self,
+        name: &str,
+        model: &str,
+        base_url: &str,
+    ) -> Result<(), E2eError> {
+        let llm = json!({"model": model, "base_url": base_url, "api_key": "scripted"});
+        let path = format!("/api/profiles/{name}");
+        let call = self.agent_call("POST", &path).json(&json!({"llm": llm}));
+        expect_ok(&format!("POST {path}"), &call).map(drop)
+    }
+
+    /// Sets the MCP servers of the installation; `null` for a name takes one away.
+    pub(crate) fn set_mcp_servers(&self, servers: &Value) -> Result<(), E2eError> {
+        let change = json!({"agent_settings_diff": {"mcp_config": servers}});
+        let call = self.agent_call("PATCH", "/api/settings").json(&change);
+        expect_ok("PATCH /api/settings", &call).map(drop)
+    }
+
     /// Stores a secret under a name, as people do in the settings.
     pub(crate) fn set_secret(&self, name: &str, value: &str) -> Result<(), E2eError> {
         let body = json!({"name": name, "value": value});
@@ -103,6 +123,12 @@ impl RealServices {
             404 => Ok(None),
             _ => Ok(Some(expect_ok(&format!("GET {path}"), &call)?.json())),
         }
+    }
+
+    /// Interrupts a conversation, as a person does in the user interface.
+    pub(crate) fn interrupt(&self, id: &str) -> Result<(), E2eError> {
+        let path = format!("/api/conversations/{id}/interrupt");
+        expect_ok(&format!("POST {path}"), &self.agent_call("POST", &path)).map(drop)
     }
 
     /// Deletes a conversation, as a person does in the user interface.

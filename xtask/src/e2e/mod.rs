@@ -38,7 +38,7 @@ use crate::error::TaskError;
 use crate::process::{root, target_dir};
 use error::E2eError;
 use facts::Facts;
-use product::{Stage, issue, news, overlap, review};
+use product::{Stage, ends, issue, news, overlap, review};
 use services::Options;
 
 /// A part of the end-to-end tests.
@@ -78,6 +78,11 @@ const PARTS: &[Part] = &[
         name: "issue",
         shows: "a label becomes a merge request, opened by the automation or by the agent",
         tests: Tests::Shared(issue::run),
+    },
+    Part {
+        name: "ends",
+        shows: "what an agent gets, and the ends of a conversation that are not good ones",
+        tests: Tests::Shared(ends::run),
     },
     Part {
         name: "overlap",

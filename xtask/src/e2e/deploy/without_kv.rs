@@ -1,11 +1,12 @@
 //! A service without a KV secret: deploying says so and makes nothing, unless files will do; then
-//! eight runs at once still start and finish once.
+//! eight runs at once still start and finish once. And an agent server without room for more.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use lifecycle::document::{Document, NEWS};
 use serde_json::{Value, json};
+use testbed::scripted_llm::Play;
 
 use super::command::{Deployer, archive};
 use super::deployed::Deployed;
@@ -17,6 +18,7 @@ use crate::e2e::product::{A_MINUTE, CONVERSATION_LIMIT, Stage, news};
 use crate::e2e::services::Options;
 
 const RUNS: usize = 8;
+const BUSY: &str = "44444444-4444-4444-8444-444444444444";
 const STORY: &str = "The library opens on Sundays";
 
 /// Shows it.
@@ -24,6 +26,7 @@ pub(in crate::e2e) fn run(python: &Path, logs: &Path, facts: &mut Facts) -> Resu
     packaged(&[NEWS.automation])?;
     let options = Options {
         kv_store: false,
+        max_concurrent_runs: 1,
         ..Options::new(python, logs)
     };
     let stage = Stage::start(&options)?;
@@ -31,6 +34,7 @@ pub(in crate::e2e) fn run(python: &Path, logs: &Path, facts: &mut Facts) -> Resu
     news::writes_digest(&stage, STORY);
     let config = json!({"feeds": [feed], "wait_seconds": 0});
     let one = deployed(&stage, &config, facts)?;
+    full(&stage, &one, facts)?;
 
     let begun = one.dispatch(&stage.services, RUNS)?;
     one.check_runs(&stage.services, &begun, "eight dispatched at once", facts);
@@ -79,6 +83,31 @@ pub(in crate::e2e) fn run(python: &Path, logs: &Path, facts: &mut Facts) -> Resu
     );
     feeds.server().check()?;
     stage.stop()
+}
+
+/// A run for which the agent server has no room: it ends well and leaves the day open.
+fn full(stage: &Stage, one: &Deployed, facts: &mut Facts) -> Result<(), E2eError> {
+    let prompt = "The only one that may run";
+    let busy = Play::new().finish("Late.").slowly(CONVERSATION_LIMIT);
+    stage.llm.play_for(prompt, busy);
+    let services = &stage.services;
+    let directory = services.workspaces().join("busy");
+    services.start_conversation(BUSY, &directory, prompt, "NONE")?;
+    let runs = one.dispatch(services, 1)?;
+    one.check_runs(services, &runs, "while the agent server is full", facts);
+    let printed: String = runs.iter().map(|run| services.run_output(run)).collect();
+    let left = one.workspaces(services)?;
+    facts.check(
+        "a run finds the agent server full, says so, and leaves neither claim nor workspace",
+        printed.contains("agent-server-full")
+            && one.conversations(services)?.is_empty()
+            && left.is_empty(),
+        &format!("{printed}, {left:?}"),
+    );
+    services.interrupt(BUSY)?;
+    services
+        .wait_for_conversation(BUSY, CONVERSATION_LIMIT)
+        .map(drop)
 }
 
 /// Deploys it, once as usual and once accepting files.

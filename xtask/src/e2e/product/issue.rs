@@ -28,8 +28,8 @@ pub(in crate::e2e) fn run(stage: &mut Stage, facts: &mut Facts) -> Result<(), E2
 /// A GitLab below a path with a labelled issue, and the token of the automation.
 pub(in crate::e2e) struct Scene {
     pub(in crate::e2e) forge: GitLab,
-    project: Project,
-    issue: Issue,
+    pub(in crate::e2e) project: Project,
+    pub(in crate::e2e) issue: Issue,
 }
 
 impl Scene {

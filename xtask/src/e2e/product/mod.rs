@@ -1,6 +1,7 @@
 //! The three automations, as built for debugging, against the real services: each run is started
 //! with the environment of a real one, agents follow a script, forges and feeds are stand-ins.
 
+pub(super) mod ends;
 pub(super) mod issue;
 pub(super) mod killed;
 pub(super) mod news;

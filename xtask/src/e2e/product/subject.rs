@@ -25,6 +25,8 @@ pub(in crate::e2e) struct Subject<'a> {
     key: String,
     config: Value,
     id: String,
+    /// What its runs are given beside what the service gives them.
+    variables: Vec<(&'static str, &'static str)>,
     /// The directories of all its runs.
     directories: RefCell<Vec<PathBuf>>,
 }
@@ -57,8 +59,15 @@ impl<'a> Subject<'a> {
             key: key.to_owned(),
             config,
             id: stage.services.create_probe(schema.automation)?,
+            variables: Vec::new(),
             directories: RefCell::default(),
         })
+    }
+
+    /// Gives its runs a variable, as a service with other settings would.
+    pub(in crate::e2e) fn with_variable(mut self, name: &'static str, value: &'static str) -> Self {
+        self.variables.push((name, value));
+        self
     }
 
     /// Runs it to its end.
@@ -113,6 +122,7 @@ impl<'a> Subject<'a> {
             .current_dir(&run.directory)
             .env_clear()
             .envs(run.variables.iter().map(|(name, value)| (name, value)))
+            .envs(self.variables.iter().copied())
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
@@ -160,6 +170,13 @@ impl<'a> Subject<'a> {
         services.wait_for_conversation(id, super::CONVERSATION_LIMIT)
     }
 
+    /// The conversation of the only record, as the agent server shows it.
+    pub(in crate::e2e) fn conversation(&self) -> Result<Value, E2eError> {
+        let (_, record) = self.record()?;
+        let id = record["conversation_id"].as_str().unwrap_or_default();
+        Ok(self.stage.services.conversation(id)?.unwrap_or_default())
+    }
+
     /// Ids of the conversations that work in directories of its runs.
     pub(in crate::e2e) fn conversations(&self) -> Result<Vec<String>, E2eError> {
         let directories = self.directories.borrow();
@@ -175,7 +192,7 @@ impl<'a> Subject<'a> {
         facts.check(
             &format!("{name}: its document in the KV store has one record, which is {status}"),
             record["status"] == status
-                && record["completed_at"].is_number()
+                && (record["completed_at"].is_number() || record["expired_after"].is_number())
                 && record.get("workspace_dir").is_none(),
             &document.to_string(),
         );

@@ -16,6 +16,7 @@ mod at_most;
 mod attempt;
 mod body;
 mod client;
+mod crypto;
 mod error;
 mod guard;
 mod hosts;

@@ -8,14 +8,15 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
-use rustls::client::WebPkiServerVerifier;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
-use rustls::crypto::{CryptoProvider, ring, verify_tls12_signature, verify_tls13_signature};
+use rustls::client::{verify_server_cert_signed_by_trust_anchor, verify_server_name};
+use rustls::crypto::{CryptoProvider, verify_tls12_signature, verify_tls13_signature};
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::server::ParsedCertificate;
 use rustls::{ClientConfig, DigitallySignedStruct, Error, RootCertStore, SignatureScheme};
 
+use crate::crypto;
 use crate::policy::NetworkEnv;
 
 /// Bundles of the systems, the first that exists counts: Debian and Alpine, Fedora and RHEL,
@@ -33,7 +34,7 @@ const SYSTEM_DIRS: [&str; 2] = ["/etc/ssl/certs", "/etc/pki/tls/certs"];
 
 /// The TLS side of all connections.
 pub(crate) fn config(env: &NetworkEnv) -> Result<ClientConfig, String> {
-    let provider = Arc::new(ring::default_provider());
+    let provider = Arc::new(crypto::provider());
     let verifier = Arc::new(LazyVerifier {
         cert_file: env.cert_file.clone(),
         cert_dirs: env.cert_dirs.clone(),
@@ -61,7 +62,7 @@ struct LazyVerifier {
 
 #[derive(Debug)]
 struct Store {
-    verifier: Arc<WebPkiServerVerifier>,
+    roots: RootCertStore,
     /// Certificates that `SSL_CERT_FILE` and `SSL_CERT_DIR` name.
     own: Vec<CertificateDer<'static>>,
     /// What could not be read, for the error that follows from it.
@@ -97,14 +98,8 @@ impl LazyVerifier {
                 "no certificate authorities were found on this system{complaints}; install its package of CA certificates"
             ));
         }
-        let verifier = WebPkiServerVerifier::builder_with_provider(
-            Arc::new(roots),
-            Arc::clone(&self.provider),
-        )
-        .build()
-        .map_err(|error| error.to_string())?;
         Ok(Store {
-            verifier,
+            roots,
             own,
             complaints,
         })
@@ -117,17 +112,19 @@ impl ServerCertVerifier for LazyVerifier {
         end_entity: &CertificateDer<'_>,
         intermediates: &[CertificateDer<'_>],
         server_name: &ServerName<'_>,
-        ocsp_response: &[u8],
+        _ocsp_response: &[u8],
         now: UnixTime,
     ) -> Result<ServerCertVerified, Error> {
         let store = self.store()?;
-        match store.verifier.verify_server_cert(
-            end_entity,
+        let certificate = ParsedCertificate::try_from(end_entity)?;
+        let signed = verify_server_cert_signed_by_trust_anchor(
+            &certificate,
+            &store.roots,
             intermediates,
-            server_name,
-            ocsp_response,
             now,
-        ) {
+            self.provider.signature_verification_algorithms.all,
+        );
+        match signed.and_then(|()| verify_server_name(&certificate, server_name)) {
             // A self-signed certificate that is its own authority, as `openssl req -x509` makes
             // them for an instance of one's own: named in SSL_CERT_FILE, it is trusted as such.
             Err(error)
@@ -137,14 +134,14 @@ impl ServerCertVerifier for LazyVerifier {
                         .iter()
                         .any(|own| own.as_ref() == end_entity.as_ref()) =>
             {
-                let certificate = ParsedCertificate::try_from(end_entity)?;
-                rustls::client::verify_server_name(&certificate, server_name)?;
+                verify_server_name(&certificate, server_name)?;
                 Ok(ServerCertVerified::assertion())
             }
             Err(error) if !store.complaints.is_empty() => {
                 Err(Error::General(format!("{error}{}", store.complaints)))
             }
-            other => other,
+            Err(error) => Err(error),
+            Ok(()) => Ok(ServerCertVerified::assertion()),
         }
     }
 

@@ -2,7 +2,8 @@
 
 use super::arguments::automation;
 use crate::environment::Environment;
-use crate::run::deployable::{moment, once};
+use crate::run::arguments::moment;
+use crate::run::deployable::once;
 use crate::run::{Automation, Issue, News, Options, Review};
 use clap::Args;
 use std::path::PathBuf;

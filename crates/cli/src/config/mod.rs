@@ -15,6 +15,7 @@ mod tests;
 pub use issue::IssueConfig;
 pub use named::Named;
 pub use news::NewsConfig;
+pub(crate) use reader::is_near;
 pub use review::ReviewConfig;
 
 use crate::environment::Environment;

@@ -260,7 +260,7 @@ impl Reader {
 }
 
 /// Whether two names differ by two letters at most, or only in case and separators.
-fn is_near(a: &str, b: &str) -> bool {
+pub(crate) fn is_near(a: &str, b: &str) -> bool {
     let plain = |name: &str| -> String {
         name.chars()
             .filter(char::is_ascii_alphanumeric)

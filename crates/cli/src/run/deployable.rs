@@ -1,13 +1,13 @@
 //! The deployable binaries: they only run.
 
+use super::arguments::{self, Asked};
 use super::wiring::report_target;
 use super::{Automation, Ended, Given, Options, Program};
 use crate::console::{Console, Stream};
 use crate::environment::Environment;
 use agent_server::{Delivery, Outcome, Reporter, last_words};
-use clap::{CommandFactory as _, FromArgMatches as _, Parser};
 use http_client::{Client, Policy};
-use std::path::PathBuf;
+use std::io::Write as _;
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -17,63 +17,22 @@ const LAST_WORDS: Duration = Duration::from_secs(15);
 /// The callback was sent, so a panic that follows has nothing to add.
 static REPORTED: AtomicBool = AtomicBool::new(false);
 
-const EXIT_CODES: &str = "Runs once and ends: a scheduler starts it every few minutes.
-
-Exit code: 0 done, 1 every target failed, 2 usage or configuration, 3 some targets
-failed and --strict was given";
-
-#[derive(Debug, Parser)]
-#[command(version, after_help = EXIT_CODES)]
-struct Arguments {
-    /// Configuration (JSON); without it the file that `AUTOMATION_CONFIG` names, else config.json beside the executable,
-    /// else in the working directory, else the defaults
-    #[arg(long, value_name = "FILE")]
-    config: Option<PathBuf>,
-    /// Look only: write, claim and post nothing, and say what a run would do
-    #[arg(long)]
-    dry_run: bool,
-    /// Print one JSON report on standard output; the log goes to standard error
-    #[arg(long)]
-    json: bool,
-    /// Exit with 3 when some targets failed
-    #[arg(long)]
-    strict: bool,
-    /// Ask as of this moment (with --dry-run), such as 2026-08-20T06:00:00Z
-    #[arg(long, value_name = "RFC3339", requires = "dry_run", value_parser = moment)]
-    now: Option<f64>,
-}
-
-pub(crate) fn moment(text: &str) -> Result<f64, String> {
-    lifecycle::moment::parse_rfc3339(text)
-        .ok_or_else(|| "not a moment like 2026-08-20T06:00:00Z".to_owned())
-}
-
 /// `main` of a deployable binary.
 pub fn deployable<P: Program>() -> ExitCode {
     let environment = Environment::of_process();
-    let command = Arguments::command()
-        .name(P::AUTOMATION.name())
-        .about(P::AUTOMATION.about());
-    let parsed = command
-        .try_get_matches()
-        .and_then(|matches| Arguments::from_arg_matches(&matches));
-    let arguments = match parsed {
-        Ok(arguments) => arguments,
-        Err(error) => {
-            let _ = error.print();
-            if error.use_stderr() {
-                speak_up(&environment, error.to_string());
-                return ExitCode::from(2);
-            }
+    let arguments = std::env::args_os().skip(1);
+    let options = match arguments::read(P::AUTOMATION, arguments) {
+        Ok(Asked::Run(options)) => options,
+        Ok(Asked::Show(text)) => {
+            // A closed pipe is no failure.
+            let _ = std::io::stdout().lock().write_all(text.as_bytes());
             return ExitCode::SUCCESS;
         }
-    };
-    let options = Options {
-        config: arguments.config,
-        dry_run: arguments.dry_run,
-        json: arguments.json,
-        strict: arguments.strict,
-        now: arguments.now,
+        Err(error) => {
+            let _ = std::io::stderr().lock().write_all(error.as_bytes());
+            speak_up(&environment, error);
+            return ExitCode::from(2);
+        }
     };
     ExitCode::from(once::<P>(&options, &environment))
 }

@@ -1,5 +1,6 @@
 //! One run of one automation: configuration, wiring, polls, report, callback.
 
+pub(crate) mod arguments;
 pub(crate) mod deployable;
 mod ending;
 pub(crate) mod issue;

@@ -54,11 +54,10 @@ pub fn fit_markdown(text: &str, max: usize, note: &str) -> String {
 /// Ends an open code fence and open sections, and makes an unfinished HTML comment plain text.
 fn close_markdown(text: &str) -> String {
     let mut closed = text.to_owned();
-    // All that begin behind the last end: the first of them would hide the others, and what follows.
-    let ended = text.rfind("-->").unwrap_or(0);
-    if let Some(at) = text[ended..].find("<!--") {
-        let open = closed.split_off(ended + at);
-        // Character for character, for the text must not grow.
+    if let Some(at) = open_comment(text) {
+        let open = closed.split_off(at);
+        // All of them, for the next would be open then; character for character, for the text must
+        // not grow.
         closed.push_str(&open.replace("<!--", "‹!--"));
     }
     if let Some(fence) = open_fence(text) {
@@ -71,6 +70,20 @@ fn close_markdown(text: &str) -> String {
         closed.push_str("\n</details>");
     }
     closed
+}
+
+/// Where a comment begins that does not end. Some readers take `<!-->` for a whole one; to others it
+/// is a beginning, and it counts as that.
+fn open_comment(text: &str) -> Option<usize> {
+    let mut from = 0;
+    while let Some(at) = text[from..].find("<!--") {
+        let inside = from + at + "<!--".len();
+        match text[inside..].find("-->") {
+            Some(end) => from = inside + end + "-->".len(),
+            None => return Some(from + at),
+        }
+    }
+    None
 }
 
 /// The fence that would end the code block that a text leaves open.

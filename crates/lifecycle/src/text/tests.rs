@@ -54,6 +54,7 @@ fn what_is_open_is_closed() {
         ("    ```\nindented code", "    ```\nindented code"),
         ("<!-- whole -->", "<!-- whole -->"),
         ("a <!-- open", "a ‹!-- open"),
+        ("<!--> one", "‹!--> one"),
         ("<!-- one <!-- two", "‹!-- one ‹!-- two"),
         (
             "<!-- whole --> <!-- one <!-- two",

@@ -1,7 +1,8 @@
 //! Eight runs at once: one conversation, one of everything.
 
 use crate::stage::scenes::{Scene, fresh_work};
-use crate::stage::{A_MINUTE, A_WHILE, Automation, Backend};
+use crate::stage::{A_MINUTE, A_WHILE, Automation, Backend, a_few_at_a_time};
+use rustix::process::Signal;
 use std::time::Duration;
 
 const RUNS: usize = 8;
@@ -53,6 +54,44 @@ fn overlap(scene: &dyn Scene, spread: Duration) {
     scene.is_done().unwrap();
     stage.assert_quiet();
     stage.check();
+}
+
+/// Eight at once, half of them killed a little later; then later runs.
+fn half_of_eight_killed(automation: Automation) {
+    let cases: Vec<(Backend, bool, u64)> = Backend::ALL
+        .into_iter()
+        .flat_map(|backend| [(backend, false, 60), (backend, true, 30)])
+        .collect();
+    a_few_at_a_time(&cases, |(backend, collects, after)| {
+        let scene = fresh_work(automation, *backend);
+        let stage = scene.stage();
+        if *collects {
+            stage.run().ok();
+            stage.agents_finish();
+            stage.let_time_pass(A_MINUTE);
+        }
+        let begun: Vec<_> = (0..RUNS).map(|_| stage.begin()).collect();
+        for (number, process) in begun.iter().enumerate() {
+            if number % 2 == 0 {
+                std::thread::sleep(Duration::from_millis(*after));
+                process.signal(Signal::KILL);
+            }
+        }
+        for process in begun {
+            process.end(stage);
+        }
+        scene
+            .doubled()
+            .and_then(|()| scene.polls_until_quiet().map(|_| ()))
+            .unwrap_or_else(|why| panic!("{automation:?} on {backend:?}: {why}"));
+    });
+}
+
+#[test]
+fn half_of_eight_runs_killed() {
+    half_of_eight_killed(Automation::News);
+    half_of_eight_killed(Automation::Review);
+    half_of_eight_killed(Automation::Issue);
 }
 
 #[test]

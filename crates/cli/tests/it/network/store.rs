@@ -74,3 +74,19 @@ fn a_document_that_is_too_large_for_the_service_starts_nothing() {
         scene.polls_until_quiet().unwrap();
     }
 }
+
+#[test]
+fn a_folder_of_documents_that_cannot_be_used_starts_nothing() {
+    for automation in AUTOMATIONS {
+        let scene = fresh_work(automation, Backend::Files);
+        let folder = scene.stage().scratch.state_dir();
+        std::fs::write(&folder, "a file in its place").unwrap();
+        let ran = scene.stage().run();
+        let error = ran.failed(1);
+        assert!(error.contains("automation-state"), "{error}");
+        assert_eq!(scene.stage().agent.created(), 0);
+        assert_eq!(scene.stage().left_on_disk(), Vec::<String>::new());
+        std::fs::remove_file(&folder).unwrap();
+        scene.polls_until_quiet().unwrap();
+    }
+}

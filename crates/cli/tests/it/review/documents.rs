@@ -4,8 +4,6 @@ use crate::stage::scenes::{PullRequests, Scene as _};
 use crate::stage::{A_WHILE, Backend, Stage};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
-use testbed::agent_server::SESSION_KEY;
-use testbed::call::Call;
 use testbed::github::NewPull;
 
 fn fixtures(folder: &str) -> Vec<PathBuf> {
@@ -70,18 +68,8 @@ fn as_remembered(path: &Path, backend: Backend) -> (PullRequests, Value) {
             std::fs::write(format!("{dir}/file.txt"), "checked out").unwrap();
         }
         if let Some(id) = record["conversation_id"].as_str() {
-            let body = json!({
-                "conversation_id": id,
-                "workspace": {"working_dir": record["workspace_dir"].as_str().unwrap_or("/tmp")},
-                "agent": {"kind": "Agent", "llm": {"model": "m", "usage_id": "agent"}, "tools": []},
-                "initial_message": {"content": [{"text": "Review it."}]},
-            });
-            let url = format!("{}/api/conversations", scene.stage.agent.base_url());
-            let answer = Call::post(&url, &body)
-                .header("x-session-api-key", SESSION_KEY)
-                .send();
-            let answer = answer.unwrap();
-            assert!(matches!(answer.status, 200 | 201), "{}", answer.text());
+            let dir = record["workspace_dir"].as_str().unwrap_or("/tmp");
+            scene.stage.converse(id, dir);
         }
     }
     put_text(&scene.stage, &target, text.as_bytes());

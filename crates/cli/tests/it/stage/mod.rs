@@ -6,11 +6,12 @@ pub mod process;
 pub mod scenes;
 
 use process::{Process, Ran};
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use testbed::StandIn;
-use testbed::agent_server::{AgentServer, Status};
+use testbed::agent_server::{AgentServer, SESSION_KEY, Status};
+use testbed::call::Call;
 use testbed::callback::{Callbacks, RunSetup, Scratch};
 use testbed::kv::{Behaviour, KvStore};
 
@@ -167,6 +168,20 @@ impl Stage {
         for conversation in self.agent.conversations() {
             self.agent.run_to_end(&conversation.id);
         }
+    }
+
+    /// Starts a conversation with this id in this directory, as a run of long ago did.
+    pub fn converse(&self, id: &str, dir: &str) {
+        let body = json!({
+            "conversation_id": id,
+            "workspace": {"working_dir": dir},
+            "agent": {"kind": "Agent", "llm": {"model": "m", "usage_id": "agent"}, "tools": []},
+            "initial_message": {"content": [{"text": "Go on."}]},
+        });
+        let url = format!("{}/api/conversations", self.agent.base_url());
+        let call = Call::post(&url, &body).header("x-session-api-key", SESSION_KEY);
+        let answer = call.send().unwrap();
+        assert!(matches!(answer.status, 200 | 201), "{}", answer.text());
     }
 
     /// The id of the only conversation that was ever started.

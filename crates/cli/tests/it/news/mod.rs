@@ -1,0 +1,5 @@
+//! The news digest, run by run.
+
+mod documents;
+mod endings;
+mod lifecycle;

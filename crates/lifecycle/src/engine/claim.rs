@@ -139,7 +139,8 @@ impl<X: World, P: Policy> Engine<'_, X, P> {
     }
 
     /// A claim key without a record: its write was lost. The record is made from the key, and its
-    /// fate is decided like that of any other claim.
+    /// fate is decided like that of any other claim. Without room for it the key has to do. Not
+    /// remembered for the end of the poll: whoever holds the claim may have given it back by then.
     async fn restore(&self, task: &str, held: &Value) -> Result<(), StoreError> {
         let Some(record) = held.get("record").cloned().and_then(Record::from_value) else {
             self.warn(
@@ -157,10 +158,8 @@ impl<X: World, P: Policy> Engine<'_, X, P> {
                 document.put_record(&task, record.clone());
             }
         };
-        self.desk
-            .apply(self.now(), Rc::new(effect))
-            .await
-            .map(|_| ())
+        let restored = self.desk.transact_new_once(self.now(), Rc::new(effect));
+        restored.await.map(|_| ())
     }
 
     /// Gives a claim back: the conversation was refused or never asked for.

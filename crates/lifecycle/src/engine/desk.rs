@@ -100,6 +100,16 @@ impl<'a, S: Store> Desk<'a, S> {
         self.transact(now, &[effect], &|_| (), Need::Must).await
     }
 
+    /// The same, for what needs room for all that will follow from it.
+    pub(crate) async fn transact_new_once(
+        &self,
+        now: f64,
+        effect: Effect,
+    ) -> Result<Room, StoreError> {
+        self.transact(now, &[effect], &|_| (), Need::WithReserve)
+            .await
+    }
+
     /// Remembers an effect that can wait for the end of the poll.
     pub(crate) fn later(&self, effect: Effect) {
         self.effects.borrow_mut().push(effect);

@@ -109,7 +109,7 @@ impl Console {
     /// When nothing can be written or read.
     pub fn ask(&self, question: &str) -> io::Result<String> {
         let mut errors = io::stderr().lock();
-        write!(errors, "{} ", self.clean(question))?;
+        write!(errors, "{} ", harmless_lines(&self.clean(question)))?;
         errors.flush()?;
         let mut answer = String::new();
         io::stdin().lock().read_line(&mut answer)?;

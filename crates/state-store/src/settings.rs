@@ -97,7 +97,7 @@ impl Timing {
     pub(crate) fn wait_for_service(&self, asked: Option<Duration>, attempt: u32) -> Duration {
         let own = self.backoff(attempt) * 10;
         asked
-            .map_or(own, |asked| asked + self.backoff(attempt))
+            .map_or(own, |asked| asked.saturating_add(self.backoff(attempt)))
             .min(self.longest_wait)
     }
 

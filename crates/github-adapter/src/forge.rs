@@ -220,7 +220,8 @@ impl ReviewForge for GitHub {
         let proof = Proof {
             login,
             head_sha,
-            since: since - CLOCK_SKEW,
+            // A moment by GitHub's own clock, as the moment of a review is.
+            since,
         };
         let ask = self.requests.reviews(number);
         self.newest(ask, |items| Ok(answers::published_review(items, &proof)))

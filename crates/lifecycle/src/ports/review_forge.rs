@@ -75,7 +75,7 @@ pub trait ReviewForge {
     fn pull(&self, number: u64) -> impl Future<Output = Result<Option<PullDetails>, ForgeError>>;
 
     /// A review by the token's own user, published (not pending), of exactly this commit, submitted
-    /// at or after `since` (seconds since the epoch).
+    /// at or after `since` (seconds since the epoch, by the forge's own clock).
     fn published_review(
         &self,
         number: u64,

@@ -8,7 +8,7 @@ use lifecycle::ports::{
     ReviewForge, ReviewRef,
 };
 
-/// Seconds by which the adapter allows the clocks to differ.
+/// Seconds by which the adapters look further back for a mark.
 pub(super) const ALLOWED_SKEW: f64 = 30.0;
 
 impl Link {
@@ -89,7 +89,7 @@ impl ReviewForge for Link {
                 let at = pull
                     .reviews
                     .iter()
-                    .rposition(|(of, at, _)| *of == head && *at >= since - ALLOWED_SKEW)?;
+                    .rposition(|(of, at, _)| *of == head && *at >= since)?;
                 Some(ReviewRef {
                     id: at as u64,
                     html_url: format!("https://forge.example/pull/{number}#review{at}"),

@@ -31,8 +31,8 @@ fn profile_and_error(stage: &Stage, facts: &mut Facts) -> Result<(), E2eError> {
     let (api, model) = (stage.llm.api_url(), "openai/other");
     stage.services.save_profile("other", model, &api)?;
     let config = json!({"feeds": [url], "wait_seconds": 0});
-    let subject =
-        Subject::new(stage, &NEWS, news::KEY, config)?.with_variable("AUTOMATION_MODEL", "other");
+    let subject = Subject::new(stage, &NEWS, news::KEY, config)?
+        .with_variable("AUTOMATION_MODEL", Some("other"));
     subject.run()?.check(facts, "news with AUTOMATION_MODEL");
     let used = subject.conversation()?["agent"]["llm"]["model"].clone();
     facts.equal(
@@ -71,7 +71,7 @@ fn servers(stage: &Stage, facts: &mut Facts) -> Result<(), E2eError> {
         news::writes_digest(stage, &title);
         let config = json!({"feeds": [url], "wait_seconds": 0, "forward_mcp_servers": forward});
         let subject = Subject::new(stage, &NEWS, news::KEY, config)?
-            .with_variable("AUTOMATION_MODEL", "gone");
+            .with_variable("AUTOMATION_MODEL", Some("gone"));
         let ran = subject.run()?;
         let conversation = subject.conversation()?;
         found.push(conversation["agent"]["mcp_config"]["probe"]["command"].clone());

@@ -25,8 +25,8 @@ pub(in crate::e2e) struct Subject<'a> {
     key: String,
     config: Value,
     id: String,
-    /// What its runs are given beside what the service gives them.
-    variables: Vec<(&'static str, &'static str)>,
+    /// What its runs are given in place of what the service gives them; `None` is nothing.
+    variables: Vec<(&'static str, Option<String>)>,
     /// The directories of all its runs.
     directories: RefCell<Vec<PathBuf>>,
 }
@@ -64,9 +64,9 @@ impl<'a> Subject<'a> {
         })
     }
 
-    /// Gives its runs a variable, as a service with other settings would.
-    pub(in crate::e2e) fn with_variable(mut self, name: &'static str, value: &'static str) -> Self {
-        self.variables.push((name, value));
+    /// Gives its runs another value of a variable, or none, as a service with other settings would.
+    pub(in crate::e2e) fn with_variable(mut self, name: &'static str, value: Option<&str>) -> Self {
+        self.variables.push((name, value.map(str::to_owned)));
         self
     }
 
@@ -122,10 +122,15 @@ impl<'a> Subject<'a> {
             .current_dir(&run.directory)
             .env_clear()
             .envs(run.variables.iter().map(|(name, value)| (name, value)))
-            .envs(self.variables.iter().copied())
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
+        for (name, value) in &self.variables {
+            match value {
+                Some(value) => command.env(name, value),
+                None => command.env_remove(name),
+            };
+        }
         Ok(command)
     }
 

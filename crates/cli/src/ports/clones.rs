@@ -77,7 +77,10 @@ impl Clones for ClonesPort<'_> {
             .inspect(&workspace, base_sha, branch, Some(&remote))
             .await
             .map_err(|error| push_error(&error))?;
-        Ok(Work { commits: work.commits(), uncommitted: work.uncommitted() })
+        Ok(Work {
+            commits: work.commits(),
+            uncommitted: work.uncommitted(),
+        })
     }
 
     async fn push(&self, request: &PushRequest) -> Result<Pushed, PushError> {

@@ -32,7 +32,10 @@ pub(crate) enum TaskError {
 impl TaskError {
     /// For a file.
     pub(crate) fn file(path: impl Into<PathBuf>, source: std::io::Error) -> Self {
-        Self::File { path: path.into(), source }
+        Self::File {
+            path: path.into(),
+            source,
+        }
     }
 
     /// For anything that a check finds wrong.

@@ -38,7 +38,9 @@ fn shown(command: &Command) -> String {
         .map(|word| {
             let word = Path::new(word);
             let name = word.file_name().filter(|_| word.is_absolute());
-            name.unwrap_or(word.as_os_str()).to_string_lossy().into_owned()
+            name.unwrap_or(word.as_os_str())
+                .to_string_lossy()
+                .into_owned()
         })
         .collect();
     words.join(" ")
@@ -55,14 +57,18 @@ pub(crate) fn run(command: &mut Command) -> Result<(), TaskError> {
     if status.success() {
         Ok(())
     } else {
-        Err(TaskError::Program { command: line, status: status.to_string() })
+        Err(TaskError::Program {
+            command: line,
+            status: status.to_string(),
+        })
     }
 }
 
 /// Runs a command to its end and keeps its output.
 pub(crate) fn output(command: &mut Command) -> Result<Output, TaskError> {
     let line = shown(command);
-    command
-        .output()
-        .map_err(|error| TaskError::Program { command: line, status: error.to_string() })
+    command.output().map_err(|error| TaskError::Program {
+        command: line,
+        status: error.to_string(),
+    })
 }

@@ -14,12 +14,19 @@ pub(crate) fn run(check: bool) -> Result<(), TaskError> {
     for schema in schemas {
         let path = root().join(format!("docs/state/{}.schema.json", schema.automation));
         let value = lifecycle::document::json_schema(schema);
-        let text = format!("{}\n", serde_json::to_string_pretty(&value).unwrap_or_default());
+        let text = format!(
+            "{}\n",
+            serde_json::to_string_pretty(&value).unwrap_or_default()
+        );
         let present = std::fs::read_to_string(&path).unwrap_or_default();
         if present == text {
             continue;
         }
-        let name = path.strip_prefix(root()).unwrap_or(&path).display().to_string();
+        let name = path
+            .strip_prefix(root())
+            .unwrap_or(&path)
+            .display()
+            .to_string();
         if check {
             return Err(TaskError::found(format!(
                 "{name} is out of date; run `cargo xtask schema` and commit it"

@@ -9,7 +9,13 @@ use std::path::{Path, PathBuf};
 /// Files that are longer than this are named, so that somebody thinks of splitting them.
 const LONG: usize = 400;
 /// Names that say nothing.
-const EMPTY_NAMES: &[&str] = &["utils.rs", "util.rs", "helpers.rs", "helper.rs", "common.rs"];
+const EMPTY_NAMES: &[&str] = &[
+    "utils.rs",
+    "util.rs",
+    "helpers.rs",
+    "helper.rs",
+    "common.rs",
+];
 
 /// Checks the files that git knows.
 pub(crate) fn run() -> Result<(), TaskError> {
@@ -24,16 +30,27 @@ pub(crate) fn run() -> Result<(), TaskError> {
             check_source(file, &mut wrong)?;
         }
         if name.ends_with(".snap.new") || name.ends_with(".pending-snap") {
-            wrong.push(format!("{}: a snapshot that nobody has looked at", file.display()));
+            wrong.push(format!(
+                "{}: a snapshot that nobody has looked at",
+                file.display()
+            ));
         }
     }
-    if wrong.is_empty() { Ok(()) } else { Err(TaskError::found(wrong.join("\n"))) }
+    if wrong.is_empty() {
+        Ok(())
+    } else {
+        Err(TaskError::found(wrong.join("\n")))
+    }
 }
 
 fn files() -> Result<Vec<PathBuf>, TaskError> {
     let listed = output(command("git").args(["ls-files", "-z"]))?;
     let names = String::from_utf8_lossy(&listed.stdout);
-    Ok(names.split('\0').filter(|name| !name.is_empty()).map(PathBuf::from).collect())
+    Ok(names
+        .split('\0')
+        .filter(|name| !name.is_empty())
+        .map(PathBuf::from)
+        .collect())
 }
 
 fn check_source(file: &Path, wrong: &mut Vec<String>) -> Result<(), TaskError> {
@@ -46,7 +63,10 @@ fn check_source(file: &Path, wrong: &mut Vec<String>) -> Result<(), TaskError> {
     };
     let head = text.lines().find(|line| !line.starts_with("#!["));
     if !head.unwrap_or_default().starts_with("//!") {
-        wrong.push(format!("{}: does not begin with what it is for (//!)", file.display()));
+        wrong.push(format!(
+            "{}: does not begin with what it is for (//!)",
+            file.display()
+        ));
     }
     let lines = text.lines().count();
     if lines > LONG {

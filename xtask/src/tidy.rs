@@ -62,7 +62,10 @@ fn check_source(file: &Path, wrong: &mut Vec<String>) -> Result<(), TaskError> {
         Err(error) => return Err(TaskError::file(path, error)),
     };
     let head = text.lines().find(|line| !line.starts_with("#!["));
-    if !head.unwrap_or_default().starts_with("//!") {
+    // The tests of a module stand beside it and need no head of their own.
+    let name = file.file_name().unwrap_or_default().to_string_lossy();
+    let of_module = name == "tests.rs" || name.ends_with("_tests.rs");
+    if !of_module && !head.unwrap_or_default().starts_with("//!") {
         wrong.push(format!(
             "{}: does not begin with what it is for (//!)",
             file.display()

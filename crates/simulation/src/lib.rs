@@ -38,6 +38,13 @@
 //! assert!(report.failures.is_empty(), "{report}");
 //! ```
 
+#![allow(
+    clippy::needless_pass_by_value,
+    clippy::trivially_copy_pass_by_ref,
+    clippy::redundant_closure_for_method_calls,
+    reason = "what the world is handed it keeps, and its paths are long"
+)]
+
 mod command;
 mod mutation;
 mod plan;
@@ -76,7 +83,7 @@ pub struct Options {
 pub fn run(seeds: Range<u64>, options: &Options) -> Report {
     let mut report = Report::default();
     for seed in seeds {
-        let outcome = seed::run_seed(seed, options, options.schedules);
+        let outcome = seed::run_seed(seed, *options, options.schedules);
         report.seeds += 1;
         report.counts.add(&outcome.counts);
         if options.schedules {
@@ -85,7 +92,7 @@ pub fn run(seeds: Range<u64>, options: &Options) -> Report {
         let Some(violation) = outcome.violation else {
             continue;
         };
-        let again = seed::run_seed(seed, options, true);
+        let again = seed::run_seed(seed, *options, true);
         report.failures.push(Failure {
             seed,
             violation,

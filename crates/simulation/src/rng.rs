@@ -1,7 +1,7 @@
 //! Chance, from a seed and nothing else. The sequence of a seed never changes, so that a seed named in a
 //! test means the same schedule for as long as the world does.
 
-/// A source of chance (SplitMix64).
+/// A source of chance: the generator that is known as `SplitMix64`.
 #[derive(Clone, Debug)]
 pub(crate) struct Rng(u64);
 

@@ -86,11 +86,12 @@ impl Mutation {
     }
 
     /// The ground on which the safeguard matters; all else stays as the seed has it.
-    pub(crate) fn ground(self, plan: Plan, rng: &mut Rng) -> Plan {
+    pub(crate) fn ground(self, plan: &Plan, rng: &mut Rng) -> Plan {
+        let plan = plan.clone();
         let local = Plan {
             sandbox: false,
             keep_alive: false,
-            ..plan
+            ..plan.clone()
         };
         match self {
             Self::CompareAndSwap => Plan {

@@ -164,7 +164,10 @@ impl Plan {
             checks_role: automation == Automation::Issue && rng.chance(500),
             mutation,
         };
-        mutation.map_or(plan.clone(), |mutation| mutation.ground(plan, rng))
+        match mutation {
+            Some(mutation) => mutation.ground(&plan, rng),
+            None => plan,
+        }
     }
 
     /// Bytes that the document may take.

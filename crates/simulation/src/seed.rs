@@ -19,7 +19,7 @@ pub(crate) struct Outcome {
 const QUIET: [(u32, u64); 3] = [(20, 10), (20, 30), (40, 60)];
 
 /// Runs one seed.
-pub(crate) fn run_seed(seed: u64, options: &Options, with_schedule: bool) -> Outcome {
+pub(crate) fn run_seed(seed: u64, options: Options, with_schedule: bool) -> Outcome {
     // The client of the key store draws its pauses from this one.
     fastrand::seed(seed);
     let mut rng = Rng::new(seed);

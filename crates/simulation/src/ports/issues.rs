@@ -129,7 +129,7 @@ impl IssueForge for Link {
         let what = format!("opens a merge request from {}", draft.source_branch);
         let opened = self.ask(true, what.clone(), move |world, _| {
             let task = world.watch.task_marked_in(&draft.description);
-            let opened = world.open_merge_request(&draft, BOT, task);
+            let opened = world.open_merge_request(&draft, BOT, task.as_deref());
             world.note(|_| format!("           {:?}", opened.as_ref().map(|opened| opened.iid)));
             opened
         });

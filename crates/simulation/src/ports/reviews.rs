@@ -55,7 +55,7 @@ impl ReviewForge for Link {
         self.ask(
             false,
             format!("asks for the label events of {number}"),
-            move |world, _| world.item(number).and_then(|item| item.label_event()),
+            move |world, _| world.item(number).and_then(crate::world::Item::label_event),
         )
         .await
     }

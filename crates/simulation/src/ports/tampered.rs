@@ -21,15 +21,22 @@ impl<S> Mutated<S> {
     fn is(&self, mutation: Mutation) -> bool {
         self.link.world.borrow().is_mutated(mutation)
     }
+
+    fn own(&self) -> String {
+        format!("run-{}", self.link.run)
+    }
 }
 
-/// As if nobody had ever said who holds a lease.
-fn without_leases(document: &mut Document) {
+/// As if nobody but this run had ever said that they hold a lease.
+fn without_leases(document: &mut Document, own: &str) {
     let records: Vec<(String, Record)> = document
         .records()
         .map(|(task, record)| (task.to_owned(), record))
         .collect();
     for (task, mut record) in records {
+        if record.text(Field::LeaseOwner) == Some(own) {
+            continue;
+        }
         record.unset(Field::LeaseOwner).unset(Field::LeaseUntil);
         document.put_record(&task, record);
     }
@@ -39,7 +46,7 @@ impl<S: Store> Store for Mutated<S> {
     async fn load(&self) -> Result<Document, StoreError> {
         let mut document = self.store.load().await?;
         if self.is(Mutation::Lease) {
-            without_leases(&mut document);
+            without_leases(&mut document, &self.own());
         }
         Ok(document)
     }
@@ -51,8 +58,9 @@ impl<S: Store> Store for Mutated<S> {
         if !self.is(Mutation::Lease) {
             return self.store.update(change).await;
         }
+        let own = self.own();
         let mut blind = |document: &mut Document| {
-            without_leases(document);
+            without_leases(document, &own);
             change(document)
         };
         self.store.update(&mut blind).await

@@ -18,7 +18,9 @@ impl World {
     /// Triggers that are in force now.
     fn tasks_in_force(&self) -> Vec<String> {
         let allowed = self.items().filter(|item| item.is_allowed);
-        allowed.filter_map(|item| item.task_in_force()).collect()
+        allowed
+            .filter_map(crate::world::Item::task_in_force)
+            .collect()
     }
 
     /// Between two bursts: no record is lost while its trigger is in force.

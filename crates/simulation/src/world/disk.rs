@@ -113,22 +113,22 @@ impl World {
 
     /// A workspace goes only when its conversation has stopped.
     fn check_removal(&mut self, run: usize, home: Home, dir: &str) {
-        let Some(conversation) = self
-            .server
-            .conversations
-            .iter()
-            .find(|one| one.home == home && one.dir == dir && one.could_run())
-        else {
+        let is_it = |one: &super::Conversation| one.home == home && one.dir == dir;
+        let mut all = self.server.conversations.iter();
+        let Some(index) = all.position(|one| is_it(one) && one.could_run()) else {
             return;
         };
-        let given_up = conversation.is_paused() && self.is_given_up(run, dir);
-        if !given_up {
-            let text = format!(
-                "the workspace {dir} was removed while conversation {} could run ({:?})",
-                conversation.id, conversation.stage
-            );
-            self.broken(|| text);
+        if self.server.conversations[index].is_paused() && self.is_given_up(run, dir) {
+            // Whoever resumes it from now on knows what they do.
+            self.server.conversations[index].is_halted = true;
+            return;
         }
+        let conversation = &self.server.conversations[index];
+        let text = format!(
+            "the workspace {dir} was removed while conversation {} could run ({:?})",
+            conversation.id, conversation.stage
+        );
+        self.broken(|| text);
     }
 
     /// What a person has paused may be given up after two hours, by the clock of whoever does it.
@@ -139,7 +139,9 @@ impl World {
         let now = self.clock_of(run);
         records.into_iter().flatten().any(|(_, record)| {
             let is_it = record.get("workspace_dir").and_then(|d| d.as_str()) == Some(dir);
-            let last = record.get("last_activity").and_then(|at| at.as_f64());
+            let last = record
+                .get("last_activity")
+                .and_then(serde_json::Value::as_f64);
             let age = now - last.unwrap_or(0.0);
             is_it && (!(-86_400.0..7_200.0).contains(&age))
         })

@@ -111,7 +111,7 @@ impl World {
         &mut self,
         draft: &MergeRequestDraft,
         author: &str,
-        task: Option<String>,
+        task: Option<&str>,
     ) -> Result<MergeRequest, u16> {
         let Some((head, since)) = self.git.branches.get(&draft.source_branch).cloned() else {
             return Err(400);
@@ -143,7 +143,7 @@ impl World {
         self.check_text("the description of a merge request", &draft.description);
         self.check_text("the title of a merge request", &draft.title);
         self.counts.told += 1;
-        self.watch_merge_request(task.as_deref(), iid);
+        self.watch_merge_request(task, iid);
         self.git.merge_requests.push(request.clone());
         Ok(request)
     }

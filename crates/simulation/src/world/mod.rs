@@ -2,6 +2,7 @@
 
 mod agents;
 mod calls;
+mod deeds;
 mod disk;
 mod feeds;
 mod git;
@@ -12,14 +13,14 @@ mod pulls;
 mod queue;
 mod seeding;
 
-pub(crate) use agents::{Home, Server, Stage};
+pub(crate) use agents::{Conversation, Home, Server, Stage};
 pub(crate) use calls::{Call, Fault, Service};
 pub(crate) use disk::{Clone as Checkout, Disk, Folder};
 pub(crate) use feeds::Newsroom;
 pub(crate) use git::{Git, sha_of};
 pub(crate) use issues::{Ticket, Tickets};
 pub(crate) use kv::Keys;
-pub(crate) use pulls::{PullRequest, Pulls};
+pub(crate) use pulls::{Item, PullRequest, Pulls};
 pub(crate) use queue::{Micros, Queue, SECOND, What};
 pub(crate) use seeding::PRECIOUS;
 

@@ -53,6 +53,9 @@ enum Task {
     Package {
         /// Only these: news-digest, github-pr-reviewer, gitlab-issue-to-mr
         automations: Vec<String>,
+        /// For this target instead of this machine, such as aarch64-unknown-linux-gnu
+        #[arg(long)]
+        target: Option<String>,
     },
     /// Write the JSON Schemas of the state documents
     Schema {
@@ -100,7 +103,10 @@ fn main() -> ExitCode {
         Task::Dev { automations } => dev::run(&automations),
         Task::Test { rest } => ci::tests(&rest),
         Task::Ci { skip_tests, only } => ci::run(skip_tests, &only),
-        Task::Package { automations } => package::run(&automations),
+        Task::Package {
+            automations,
+            target,
+        } => package::run_for(&automations, target.as_deref()),
         Task::Schema { check } => schema::run(check),
         Task::Bench => bench::run(),
         Task::Fuzz { arguments } => fuzz::run(&arguments),

@@ -218,9 +218,11 @@ fn is_part(part: &str) -> bool {
         && !part.starts_with(['-', ' '])
         && !part.ends_with(' ')
         && !part.chars().all(|c| c == '.')
-        && !part
-            .chars()
-            .any(|c| c.is_control() || "/\\?#%\"'<>|:;&$`*(){}[]".contains(c))
+        && !part.chars().any(|c| {
+            c.is_control()
+                || (c.is_whitespace() && c != ' ')
+                || "/\\?#%\"'<>|:;&$`*(){}[]".contains(c)
+        })
 }
 
 /// The path of the instance on its host; empty for most.

@@ -1,9 +1,12 @@
 //! Simulation of the automations: the real engine, the real policies and the real client of the
 //! key store against a world in memory, under a seeded scheduler that breaks what may break.
 //!
+//! `simulation --seeds N [--from S]` runs it; `--schedule` prints what happened, `--mutation NAME`
+//! switches a safeguard off.
+//!
 //! A seed settles everything: what there is at first, when runs begin and how they overlap, at
 //! which point of which call one is killed, which answers are lost, late or errors, what people and
-//! agents do meanwhile. Rules are looked at while things happen ([`watch`](self)), and once more when
+//! agents do meanwhile. Rules are looked at while things happen, and once more when
 //! the faults have stopped and everything has come to rest. A seed that breaks a rule is run again
 //! with its schedule written down.
 //!
@@ -29,6 +32,10 @@
 //!   a merge request of a branch that is younger than 1.5 seconds (400).
 //! - A conversation that a person deletes while only a claim knows of it cannot be told from one that
 //!   never was; its task may get another (rule 2).
+//! - A review that an earlier task's agent publishes late, after the label was applied again on the
+//!   same commit, counts for the later task: nothing tells the two apart.
+//! - A key of a task may be left behind where two runs died over it, or where its trigger went while
+//!   a run died over it. It costs some bytes; the report counts them.
 //! - A trigger whose record was dropped while it was not in force may begin anew (rule 6).
 //!
 //! ```

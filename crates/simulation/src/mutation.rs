@@ -102,6 +102,9 @@ impl Mutation {
                 ground: Ground::Overlapping,
                 polls: 8,
                 apart: 4_000,
+                // A service that is slower than measured, so that the other safeguards do not hide
+                // that this one is missing.
+                gap: 300_000,
                 ..plan
             },
             Self::RecordFirst => Plan {

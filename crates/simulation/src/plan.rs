@@ -45,6 +45,9 @@ pub enum Ground {
     Overlapping,
 }
 
+/// Measured: two conditional writes that start further apart than this never both win.
+const GAP: Micros = 20_000;
+
 /// How often things go wrong while they may, in a thousand calls.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Trouble {
@@ -75,6 +78,8 @@ pub(crate) struct Plan {
     pub(crate) keep_alive: bool,
     /// Documents that share the room of the automation.
     pub(crate) targets: usize,
+    /// How far check and write of a conditional write lie apart at most, where they overlap.
+    pub(crate) gap: Micros,
     /// Bytes that all keys together may take; 0 for no such limit.
     pub(crate) kv_room: usize,
     /// Pull requests or issues.
@@ -138,6 +143,7 @@ impl Plan {
             sandbox,
             keep_alive: sandbox && rng.chance(400),
             targets,
+            gap: GAP,
             kv_room,
             items: if crowded {
                 rng.between(1, 7)

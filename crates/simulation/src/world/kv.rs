@@ -1,14 +1,11 @@
 //! The key-value service: values under one shared version.
 
-use super::{Micros, World};
+use super::World;
 use crate::mutation::Mutation;
 use crate::plan::Ground;
 use serde_json::Value;
 use state_store::{Condition, Put};
 use std::collections::BTreeMap;
-
-/// Check and write of a service that does not lock lie at most this far apart.
-const GAP: Micros = 20_000;
 
 /// All keys.
 #[derive(Debug, Default)]
@@ -76,7 +73,7 @@ impl World {
             self.plan.ground == Ground::Overlapping && matches!(condition, Condition::Version(_));
         let key = key.to_owned();
         if overlaps {
-            let gap = self.rng.between(500, GAP);
+            let gap = self.rng.between(500, self.plan.gap);
             let seen = self.keys.values.get(&key).cloned();
             self.after(gap, move |w| {
                 if w.keys.values.get(&key) != seen.as_ref() {

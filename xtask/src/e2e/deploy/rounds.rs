@@ -94,14 +94,15 @@ fn deployed(
     let mut arguments = vec![name, "--config", &file, "--archive", &packed_name, "--json"];
     arguments.extend(more);
     let made = deployer.run(&arguments)?;
-    let id = made.report["id"].as_str().unwrap_or_default().to_owned();
+    let Some(id) = made.report["id"].as_str().map(str::to_owned) else {
+        return Err(E2eError::Setup(format!("deploy {name}: {made}")));
+    };
     let bytes = made.report["archive"]["bytes"].as_u64().unwrap_or(u64::MAX);
     let size = fs::metadata(&packed).map_or(u64::MAX, |file| file.len());
     facts.check(
         &format!("deploy {name}: the service takes the archive of {bytes} bytes"),
         made.exit == Some(0)
             && made.report["status"] == "created"
-            && !id.is_empty()
             && size <= UPLOAD_LIMIT
             && bytes <= UPLOAD_LIMIT,
         &format!("{made}; the packaged one has {size} bytes"),

@@ -53,12 +53,14 @@ impl<'a> Subject<'a> {
         key: &str,
         config: Value,
     ) -> Result<Self, E2eError> {
+        // Not the usual name of a deployed one: that may be on the same service.
+        let name = format!("probe of {}", schema.automation);
         Ok(Self {
             stage,
             schema,
             key: key.to_owned(),
             config,
-            id: stage.services.create_probe(schema.automation)?,
+            id: stage.services.create_probe(&name)?,
             variables: Vec::new(),
             directories: RefCell::default(),
         })

@@ -19,24 +19,22 @@ impl Links {
     /// Reads a header. `base` is the address that answered; `home` the API that may be asked.
     pub(crate) fn read(header: Option<&str>, base: &Url, home: &Url) -> Result<Self, String> {
         let mut links = Self::default();
-        for (target, parameters) in header.into_iter().flat_map(split) {
-            for relation in relations(parameters) {
-                let place = match relation.to_ascii_lowercase().as_str() {
-                    "next" => &mut links.next,
-                    "prev" => &mut links.prev,
-                    "first" => &mut links.first,
-                    "last" => &mut links.last,
-                    _ => continue,
-                };
-                let url = base
-                    .join(target)
-                    .map_err(|_| "the address of another page cannot be read".to_owned())?;
-                if url.origin() != home.origin() {
-                    let host = url.host_str().unwrap_or("no host");
-                    return Err(format!("its next page lies on another host ({host})"));
-                }
-                place.get_or_insert(url);
+        for (relation, target) in header.into_iter().flat_map(http_client::links) {
+            let place = match relation.to_ascii_lowercase().as_str() {
+                "next" => &mut links.next,
+                "prev" => &mut links.prev,
+                "first" => &mut links.first,
+                "last" => &mut links.last,
+                _ => continue,
+            };
+            let url = base
+                .join(target)
+                .map_err(|_| "the address of another page cannot be read".to_owned())?;
+            if url.origin() != home.origin() {
+                let host = url.host_str().unwrap_or("no host");
+                return Err(format!("its next page lies on another host ({host})"));
             }
+            place.get_or_insert(url);
         }
         Ok(links)
     }
@@ -47,32 +45,6 @@ impl Links {
             .clone()
             .filter(|prev| self.first.as_ref() != Some(prev))
     }
-}
-
-/// The targets of a header with the parameters after each.
-fn split(header: &str) -> impl Iterator<Item = (&str, &str)> {
-    let mut rest = header;
-    std::iter::from_fn(move || {
-        let (_, after) = rest.split_once('<')?;
-        let (target, after) = after.split_once('>')?;
-        let mut quoted = false;
-        let end = after
-            .find(|c| {
-                quoted ^= c == '"';
-                c == ',' && !quoted
-            })
-            .unwrap_or(after.len());
-        rest = &after[end..];
-        Some((target.trim(), &after[..end]))
-    })
-}
-
-fn relations(parameters: &str) -> impl Iterator<Item = &str> {
-    parameters
-        .split(';')
-        .filter_map(|parameter| parameter.split_once('='))
-        .filter(|(name, _)| name.trim().eq_ignore_ascii_case("rel"))
-        .flat_map(|(_, value)| value.trim().trim_matches('"').split_ascii_whitespace())
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ use url::Url;
 pub(crate) fn next(answered: &Url, link: Option<&str>, next_page: Option<&str>) -> Option<Url> {
     let mut url = answered.clone();
     if let Some(query) = link
-        .and_then(next_target)
+        .and_then(http_client::next_link)
         .and_then(|target| target.split_once('?'))
     {
         let query = query.1.split('#').next();
@@ -31,37 +31,6 @@ pub(crate) fn next(answered: &Url, link: Option<&str>, next_page: Option<&str>) 
         .extend_pairs(kept)
         .append_pair("page", number);
     Some(url)
-}
-
-/// The target of the first link whose relation is `next` (RFC 8288).
-fn next_target(header: &str) -> Option<&str> {
-    let mut rest = header;
-    loop {
-        let (_, after) = rest.split_once('<')?;
-        let (target, after) = after.split_once('>')?;
-        let mut quoted = false;
-        let end = after
-            .find(|c| {
-                quoted ^= c == '"';
-                c == ',' && !quoted
-            })
-            .unwrap_or(after.len());
-        if after[..end].split(';').any(is_next) {
-            return Some(target.trim());
-        }
-        rest = &after[end..];
-    }
-}
-
-fn is_next(parameter: &str) -> bool {
-    parameter.split_once('=').is_some_and(|(name, value)| {
-        name.trim().eq_ignore_ascii_case("rel")
-            && value
-                .trim()
-                .trim_matches('"')
-                .split_ascii_whitespace()
-                .any(|one| one == "next")
-    })
 }
 
 #[cfg(test)]

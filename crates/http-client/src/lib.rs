@@ -37,6 +37,7 @@ pub use bytes::Bytes;
 pub use client::{Client, Counters};
 pub use error::HttpError;
 pub use limits::RateLimit;
+pub use link::{links, next_link};
 pub use policy::{NetworkEnv, Policy};
 pub use request::{DEFAULT_MAX_BYTES, Redirects, Request};
 pub use reqwest::Method;

@@ -1,9 +1,15 @@
 //! The `Link` header (RFC 8288), as far as pages of a list need it.
 
-/// The target of the first link whose relation is `next`.
-pub(crate) fn next(header: &str) -> Option<&str> {
+/// The links of a header, one pair of relation and target for each relation that a link has, in
+/// order. Compare relations without regard to case; what is no link is passed over.
+///
+/// ```
+/// let header = "<https://a/?page=2>; rel=\"next\", <https://a/?page=9>; rel=\"last\"";
+/// assert!(http_client::links(header).any(|link| link == ("last", "https://a/?page=9")));
+/// ```
+pub fn links(header: &str) -> impl Iterator<Item = (&str, &str)> {
     let mut rest = header;
-    loop {
+    let split = std::iter::from_fn(move || {
         let (_, after) = rest.split_once('<')?;
         let (target, after) = after.split_once('>')?;
         // The parameters run up to the next comma outside quotes.
@@ -14,27 +20,32 @@ pub(crate) fn next(header: &str) -> Option<&str> {
                 c == ',' && !quoted
             })
             .unwrap_or(after.len());
-        if after[..end].split(';').any(is_next) {
-            return Some(target.trim());
-        }
         rest = &after[end..];
-    }
+        Some((target.trim(), &after[..end]))
+    });
+    split.flat_map(|(target, parameters)| {
+        relations(parameters).map(move |relation| (relation, target))
+    })
 }
 
-fn is_next(parameter: &str) -> bool {
-    parameter.split_once('=').is_some_and(|(name, value)| {
-        name.trim().eq_ignore_ascii_case("rel")
-            && value
-                .trim()
-                .trim_matches('"')
-                .split_ascii_whitespace()
-                .any(|relation| relation.eq_ignore_ascii_case("next"))
-    })
+fn relations(parameters: &str) -> impl Iterator<Item = &str> {
+    parameters
+        .split(';')
+        .filter_map(|parameter| parameter.split_once('='))
+        .filter(|(name, _)| name.trim().eq_ignore_ascii_case("rel"))
+        .flat_map(|(_, value)| value.trim().trim_matches('"').split_ascii_whitespace())
+}
+
+/// The target of the first link whose relation is `next`.
+pub fn next_link(header: &str) -> Option<&str> {
+    links(header)
+        .find(|(relation, _)| relation.eq_ignore_ascii_case("next"))
+        .map(|(_, target)| target)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::next;
+    use super::next_link;
 
     #[test]
     fn links_in_every_form() {
@@ -52,7 +63,7 @@ mod tests {
             ("<https://a/", None),
             ("", None),
         ] {
-            assert_eq!(next(header), expected, "{header}");
+            assert_eq!(next_link(header), expected, "{header}");
         }
     }
 }

@@ -136,7 +136,7 @@ impl Response {
             .get_all("link")
             .iter()
             .filter_map(|value| value.to_str().ok());
-        let Some(target) = links.into_iter().find_map(link::next) else {
+        let Some(target) = links.into_iter().find_map(link::next_link) else {
             return Ok(None);
         };
         let next = self.url.join(target).map_err(|_| {

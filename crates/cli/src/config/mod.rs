@@ -75,6 +75,21 @@ pub struct Shared {
     pub max_active: usize,
 }
 
+impl Shared {
+    /// The name of a secret if conversations may use it, else nothing.
+    pub fn granted(&self, name: &str) -> String {
+        let granted = self
+            .agent_secret_names
+            .iter()
+            .any(|granted| granted == name);
+        if granted {
+            name.to_owned()
+        } else {
+            String::new()
+        }
+    }
+}
+
 /// A configuration with what is worth a warning.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Loaded<T> {

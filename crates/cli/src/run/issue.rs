@@ -47,11 +47,6 @@ async fn poll_one(
         Ok(store) => store,
         Err(error) => return unwired(&target, &error),
     };
-    let granted = config
-        .shared
-        .agent_secret_names
-        .iter()
-        .any(|name| name == TOKEN_SECRET);
     let settings = IssueSettings {
         project: target,
         trigger_label: config.trigger_label.clone(),
@@ -60,11 +55,7 @@ async fn poll_one(
         trigger_level: config.trigger_level,
         keep_failed_work: config.keep_failed_work,
         api_url: config.api_url.to_string(),
-        token_secret: if granted {
-            TOKEN_SECRET.to_owned()
-        } else {
-            String::new()
-        },
+        token_secret: config.shared.granted(TOKEN_SECRET),
     };
     let forge = GitLab::new(
         wiring.client.clone(),

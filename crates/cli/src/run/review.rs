@@ -42,11 +42,6 @@ async fn poll_one(
         Ok(store) => store,
         Err(error) => return unwired(&target, &error),
     };
-    let granted = config
-        .shared
-        .agent_secret_names
-        .iter()
-        .any(|name| name == TOKEN_SECRET);
     let settings = ReviewSettings {
         repo: target,
         trigger_label: config.trigger_label.clone(),
@@ -55,11 +50,7 @@ async fn poll_one(
         guide_path: config.guide_path.clone(),
         review_drafts: config.review_drafts,
         api_url: config.api_url.to_string(),
-        token_secret: if granted {
-            TOKEN_SECRET.to_owned()
-        } else {
-            String::new()
-        },
+        token_secret: config.shared.granted(TOKEN_SECRET),
     };
     let forge = GitHub::new(
         wiring.client.clone(),

@@ -41,11 +41,6 @@ impl Claim {
     pub fn record(&self) -> &Record {
         &self.record
     }
-
-    /// When it was claimed, seconds since the epoch.
-    pub fn claimed_at(&self) -> f64 {
-        self.record.last_activity()
-    }
 }
 
 /// Whether a directory is that of another task than `task`.
@@ -109,33 +104,29 @@ impl<X: World, P: Policy> Engine<'_, X, P> {
                 }
             }
         };
-        let written = self.desk.apply_new(now, Rc::new(effect)).await;
-        let outcome = match &written {
-            Ok(Room::Found) if won.get() => None,
-            Ok(Room::Found) => Some(SkipReason::ClaimedElsewhere),
-            Ok(Room::None) => Some(SkipReason::NoRoom),
-            Err(_) => Some(SkipReason::SetupFailed),
-        };
-        if let (Some(reason), true) = (outcome, guarded) {
-            // Not ours after all, or not recorded: without a record nobody must find the guard.
-            // After a failed write the record may be there: then the guard has to stay with it.
-            if written.is_ok() {
-                self.delete_guard(&name).await;
+        let effect = Rc::new(effect);
+        // After a failed write the record may be there: then the guard has to stay with it.
+        let room = self.desk.transact_new_once(now, effect.clone()).await?;
+        let reason = match room {
+            Room::Found if won.get() => {
+                // Only what was won is made good at the end of the poll.
+                self.desk.later(effect);
+                return Ok(Ok(Claim {
+                    task: task.to_owned(),
+                    conversation_id,
+                    attempt,
+                    record,
+                    guarded,
+                }));
             }
-            written?;
-            return Ok(Err(reason));
+            Room::Found => SkipReason::ClaimedElsewhere,
+            Room::None => SkipReason::NoRoom,
+        };
+        // Not ours after all, or not recorded: without a record nobody must find the guard.
+        if guarded {
+            self.delete_guard(&name).await;
         }
-        written?;
-        match outcome {
-            Some(reason) => Ok(Err(reason)),
-            None => Ok(Ok(Claim {
-                task: task.to_owned(),
-                conversation_id,
-                attempt,
-                record,
-                guarded,
-            })),
-        }
+        Ok(Err(reason))
     }
 
     /// A claim key without a record: its write was lost. The record is made from the key, and its

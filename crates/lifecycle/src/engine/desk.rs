@@ -77,20 +77,9 @@ impl<'a, S: Store> Desk<'a, S> {
 
     /// Applies an effect in a transaction and remembers it for the end of the poll.
     pub(crate) async fn apply(&self, now: f64, effect: Effect) -> Result<Room, StoreError> {
-        self.apply_if(now, effect, Need::Must).await
-    }
-
-    /// Like [`apply`](Self::apply), for new work: it needs room for all that will follow from it.
-    pub(crate) async fn apply_new(&self, now: f64, effect: Effect) -> Result<Room, StoreError> {
-        self.apply_if(now, effect, Need::WithReserve).await
-    }
-
-    async fn apply_if(&self, now: f64, effect: Effect, need: Need) -> Result<Room, StoreError> {
-        let room = self
-            .transact(now, std::slice::from_ref(&effect), &|_| (), need)
-            .await?;
+        let room = self.transact_once(now, effect.clone()).await?;
         if room == Room::Found {
-            self.effects.borrow_mut().push(effect);
+            self.later(effect);
         }
         Ok(room)
     }
@@ -100,7 +89,7 @@ impl<'a, S: Store> Desk<'a, S> {
         self.transact(now, &[effect], &|_| (), Need::Must).await
     }
 
-    /// The same, for what needs room for all that will follow from it.
+    /// The same for new work: it needs room for all that will follow from it.
     pub(crate) async fn transact_new_once(
         &self,
         now: f64,

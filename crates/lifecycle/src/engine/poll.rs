@@ -89,13 +89,13 @@ impl<X: World, P: Policy> Engine<'_, X, P> {
     /// Writes what is still to be written: effects that were overtaken, lists within their caps.
     async fn flush(&self) -> Result<(), TargetError> {
         let schema = self.policy.schema();
-        let label = self.policy.target().to_owned();
+        let target = self.policy.target().to_owned();
         self.desk.later(Rc::new(move |document: &mut Document| {
             // A document that an older program began may lack its own name.
             if let Some(owner) = schema.owner
                 && document.owner().is_none()
             {
-                document.set(owner, label.as_str());
+                document.set(owner, target.as_str());
             }
         }));
         self.desk

@@ -159,7 +159,6 @@ impl<X: World, P: Policy> Engine<'_, X, P> {
         claim: &Claim,
         failure: Option<&str>,
     ) -> Result<(), StoreError> {
-        let now = self.now();
         // The key goes before the record: should this run die in between, the record is found and
         // dropped like any stalled claim, while a key alone would be found by nobody.
         if claim.guarded
@@ -169,9 +168,21 @@ impl<X: World, P: Policy> Engine<'_, X, P> {
         {
             return Ok(());
         }
-        let (task, owner) = (claim.task.clone(), self.run.run_id.clone());
+        self.forget_claim(&claim.task, claim.attempt + 1, failure)
+            .await
+    }
+
+    /// Removes the record of a claim that is ours to drop, and remembers what went wrong, if
+    /// anything did.
+    pub(super) async fn forget_claim(
+        &self,
+        task: &str,
+        attempts: u64,
+        failure: Option<&str>,
+    ) -> Result<(), StoreError> {
+        let now = self.now();
+        let (task, owner) = (task.to_owned(), self.run.run_id.clone());
         let failure = failure.map(str::to_owned);
-        let attempts = claim.attempt + 1;
         let effect = move |document: &mut Document| {
             let ours = document.record(&task).is_some_and(|record| {
                 record.status() == Status::Starting

@@ -5,10 +5,12 @@
 
 mod claim;
 mod desk;
+mod finish;
 mod guards;
 mod lease;
 mod plan;
 mod poll;
+mod release;
 mod settle;
 mod start;
 mod wait;

@@ -19,6 +19,7 @@ use crate::console::Console;
 use crate::environment::Environment;
 use std::path::PathBuf;
 use std::time::Duration;
+use workspace_fs::Area;
 
 /// What a run may take beyond its time before it is cut off: one call that hangs, and the writing.
 const GRACE: Duration = Duration::from_secs(45);
@@ -53,6 +54,15 @@ impl Automation {
             Self::News => None,
             Self::Review => Some(config::review::TOKEN_SECRET),
             Self::Issue => Some(config::issue::TOKEN_SECRET),
+        }
+    }
+
+    /// Where its workspaces are.
+    pub(crate) fn area(self) -> Area {
+        match self {
+            Self::News => Area::NewsDigest,
+            Self::Review => Area::Repositories,
+            Self::Issue => Area::IssueToMr,
         }
     }
 

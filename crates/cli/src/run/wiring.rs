@@ -15,7 +15,7 @@ use lifecycle::ports::AgentError;
 use lifecycle::report::TargetReport;
 use state_store::{Slot, StateStore, StoreEnv};
 use std::path::PathBuf;
-use workspace_fs::{Area, WorkspaceRoots};
+use workspace_fs::WorkspaceRoots;
 
 /// Targets at once.
 const TARGETS_AT_ONCE: usize = 8;
@@ -72,12 +72,7 @@ impl<'a> Wiring<'a> {
             AgentServer::new(client.clone(), connection)
                 .on_warning(move |text| console.warning(text))
         });
-        let area = match automation {
-            Automation::News => Area::NewsDigest,
-            Automation::Review => Area::Repositories,
-            Automation::Issue => Area::IssueToMr,
-        };
-        let roots = WorkspaceRoots::new(workspace_base(environment), area)
+        let roots = WorkspaceRoots::new(workspace_base(environment), automation.area())
             .map_err(|error| RunError::Setup(error.to_string()))?;
         let reporter = Reporter::new(client.clone(), report_target(environment));
         let mut run = Run::new(run_id(environment), automation_id(environment));

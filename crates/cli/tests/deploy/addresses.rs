@@ -42,7 +42,7 @@ impl Shelf {
 
 fn archive(config: &Value) -> Vec<u8> {
     packed(&[
-        ("news-digest", b"#!/bin/sh\n".to_vec(), 0o755),
+        ("bin/news-digest", b"#!/bin/sh\n".to_vec(), 0o755),
         ("config.json", config.to_string().into_bytes(), 0o644),
     ])
 }
@@ -83,7 +83,7 @@ fn what_is_in_it_is_checked() {
             .refused(1)
             .contains("is no archive of news-digest")
     );
-    let shelf = Shelf::with(&packed(&[("news-digest", b"x".to_vec(), 0o644)]));
+    let shelf = Shelf::with(&packed(&[("bin/news-digest", b"x".to_vec(), 0o644)]));
     assert!(
         shelf
             .deploy(&[])

@@ -37,8 +37,9 @@ impl Bench {
             folder: tempfile::tempdir().unwrap(),
         };
         for name in ["news-digest", "github-pr-reviewer", "gitlab-issue-to-mr"] {
+            let executable = format!("bin/{name}");
             let entries = [
-                (name, b"#!/bin/sh\n".to_vec(), 0o755),
+                (executable.as_str(), b"#!/bin/sh\n".to_vec(), 0o755),
                 ("config.json", b"{}".to_vec(), 0o644),
             ];
             std::fs::write(bench.archive(name), packed(&entries)).unwrap();

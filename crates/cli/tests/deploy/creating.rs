@@ -41,7 +41,7 @@ fn a_reviewer_is_made_with_its_configuration() {
         (&made["name"], &made["entrypoint"], &made["timeout"]),
         (
             &json!("github-pr-reviewer"),
-            &json!("./github-pr-reviewer"),
+            &json!("./bin/github-pr-reviewer"),
             &json!(600)
         )
     );
@@ -58,7 +58,7 @@ fn a_reviewer_is_made_with_its_configuration() {
     let uploaded = bench.service.upload(made["tarball_path"].as_str().unwrap());
     let uploaded = unpacked(&uploaded.unwrap());
     assert_eq!(
-        uploaded["github-pr-reviewer"],
+        uploaded["bin/github-pr-reviewer"],
         (b"#!/bin/sh\n".to_vec(), 0o755)
     );
     bench.service.server().check().unwrap();

@@ -140,7 +140,7 @@ fn an_archive_that_is_too_large_or_another() {
     assert!(
         ended
             .refused(1)
-            .contains("is no archive of github-pr-reviewer: it holds news-digest")
+            .contains("is no archive of github-pr-reviewer: it holds bin/news-digest")
     );
     bench.file("broken.tar.gz", b"no archive");
     for (archive, words) in [

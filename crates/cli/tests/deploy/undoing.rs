@@ -141,7 +141,7 @@ fn a_change_that_fails_leaves_all_as_it_was() {
     bench.reviewer(&["--update", &id]).run().said(0);
     assert_eq!(
         bench.service.automation(&id).unwrap()["entrypoint"],
-        "./github-pr-reviewer"
+        "./bin/github-pr-reviewer"
     );
     assert_eq!(bench.service.uploads(), 2);
 }

@@ -35,7 +35,7 @@ fn a_script_is_replaced_and_the_rest_stays() {
     ] {
         assert_eq!(after[kept], before[kept], "{kept}");
     }
-    assert_eq!(after["entrypoint"], "./github-pr-reviewer");
+    assert_eq!(after["entrypoint"], "./bin/github-pr-reviewer");
     assert_eq!(bench.config_of(&after), config);
     // The old archive stays, so that one can go back.
     assert!(
@@ -108,7 +108,7 @@ fn what_is_said_is_changed() {
         json!({"repos": ["acme/gadget"], "trigger_label": "please"})
     );
     let report = ended.json();
-    assert_eq!(report["replaced"]["entrypoint"], "./github-pr-reviewer");
+    assert_eq!(report["replaced"]["entrypoint"], "./bin/github-pr-reviewer");
     assert_eq!(report["status"], "updated");
 }
 

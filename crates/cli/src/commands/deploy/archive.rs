@@ -58,6 +58,20 @@ pub(super) enum ArchiveError {
         /// Its entries.
         found: String,
     },
+    /// A file would be where workspaces go.
+    #[error(
+        "{source_name}: a run on a shared agent server has its workspaces below `{folder}`, where \
+         this archive puts a file; put the executable into `bin/`, as `cargo xtask package {name}` \
+         does"
+    )]
+    InTheWay {
+        /// The file or address.
+        source_name: String,
+        /// The automation.
+        name: &'static str,
+        /// The folder of its workspaces.
+        folder: &'static str,
+    },
 }
 
 /// An archive, and what is in it.
@@ -145,41 +159,45 @@ impl Archive {
     }
 
     /// The command that a run is started with. The executable is at the top of the archive or in
-    /// `bin`: the working directory of a run on a shared agent server is also its `WORKSPACE_BASE`,
-    /// where a file at the top stands in the way of a folder for workspaces of the same name
-    /// (`news-digest`).
+    /// `bin`. The working directory of a run on a shared agent server is also its `WORKSPACE_BASE`:
+    /// a file at the top may stand in the way of the folder for workspaces, which has the name of the
+    /// executable in one case.
     pub(super) fn entrypoint(&self, automation: Automation) -> Result<String, ArchiveError> {
         let name = automation.name();
         let packed = format!("{name}.");
-        let folder = ["", "bin/"].into_iter().find(|folder| {
-            let inside = self
+        let is_executable = |file: &str| file == name || file.starts_with(&packed);
+        let start = ["", "bin/"].into_iter().find_map(|folder| {
+            let mut inside = self
                 .names
                 .iter()
-                .filter_map(|entry| entry.strip_prefix(folder));
-            inside
-                .into_iter()
-                .any(|file| file == name || file.starts_with(&packed))
+                .filter_map(|name| name.strip_prefix(folder));
+            inside.any(is_executable).then(|| format!("{folder}{name}"))
         });
-        if let Some(folder) = folder {
-            return Ok(format!("./{folder}{name}"));
+        let start = start.ok_or_else(|| self.holds_another(name))?;
+        let folder = automation.area().folder();
+        if start == folder || self.names.iter().any(|name| name == folder) {
+            return Err(ArchiveError::InTheWay {
+                source_name: self.source.clone(),
+                name,
+                folder,
+            });
         }
-        let mut found = self
-            .names
-            .iter()
-            .take(SHOWN)
-            .cloned()
-            .collect::<Vec<_>>()
-            .join(", ");
+        Ok(format!("./{start}"))
+    }
+
+    fn holds_another(&self, name: &'static str) -> ArchiveError {
+        let shown = self.names.iter().take(SHOWN).cloned();
+        let mut found = shown.collect::<Vec<_>>().join(", ");
         if found.is_empty() {
             "no files".clone_into(&mut found);
         } else if self.names.len() > SHOWN {
             found.push_str(", …");
         }
-        Err(ArchiveError::Other {
+        ArchiveError::Other {
             source_name: self.source.clone(),
             name,
             found,
-        })
+        }
     }
 
     /// The same archive with another configuration.

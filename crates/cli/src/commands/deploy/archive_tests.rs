@@ -23,7 +23,7 @@ fn packed(entries: &[(&str, &[u8], u32)]) -> Vec<u8> {
 fn example() -> Archive {
     let long = format!("{}/notes.txt", "deep".repeat(40));
     let bytes = packed(&[
-        ("news-digest.xz", b"\xfd7zXZ not really", 0o644),
+        ("bin/news-digest.xz", b"\xfd7zXZ not really", 0o644),
         ("setup.sh", b"#!/bin/sh\n", 0o755),
         ("config.json", b"{\"feeds\": []}", 0o640),
         (&long, b"kept", 0o600),
@@ -75,7 +75,7 @@ fn the_same_input_gives_the_same_bytes() {
 
 #[test]
 fn an_archive_without_a_configuration_gets_one() {
-    for name in ["./news-digest", "news-digest"] {
+    for name in ["./bin/news-digest", "bin/news-digest"] {
         let archive = Archive::of_bytes("a", packed(&[(name, b"ELF", 0o755)])).unwrap();
         archive.check(Automation::News).unwrap();
         assert_eq!(archive.config(), None);
@@ -89,22 +89,54 @@ fn an_archive_without_a_configuration_gets_one() {
 
 #[test]
 fn a_run_starts_the_executable_where_it_lies_or_is_unpacked() {
-    for (entry, expected) in [
-        ("news-digest", "./news-digest"),
-        ("./news-digest.xz", "./news-digest"),
-        ("bin/news-digest", "./bin/news-digest"),
-        ("bin/news-digest.xz", "./bin/news-digest"),
+    for (automation, entry, expected) in [
+        (
+            Automation::Review,
+            "github-pr-reviewer",
+            "./github-pr-reviewer",
+        ),
+        (
+            Automation::Review,
+            "./github-pr-reviewer.xz",
+            "./github-pr-reviewer",
+        ),
+        (Automation::News, "bin/news-digest", "./bin/news-digest"),
+        (Automation::News, "bin/news-digest.xz", "./bin/news-digest"),
     ] {
         let archive = Archive::of_bytes("a", packed(&[(entry, b"ELF", 0o755)])).unwrap();
-        assert_eq!(
-            archive.entrypoint(Automation::News).unwrap(),
-            expected,
-            "{entry}"
-        );
+        assert_eq!(archive.entrypoint(automation).unwrap(), expected, "{entry}");
     }
     let elsewhere = packed(&[("lib/news-digest", b"ELF", 0o755)]);
     let elsewhere = Archive::of_bytes("a", elsewhere).unwrap();
     assert!(elsewhere.entrypoint(Automation::News).is_err());
+}
+
+#[test]
+fn no_file_may_stand_where_workspaces_go() {
+    for (automation, entries) in [
+        (Automation::News, &["news-digest"][..]),
+        (Automation::News, &["./news-digest.xz", "setup.sh"]),
+        (
+            Automation::Review,
+            &["bin/github-pr-reviewer", "repositories"],
+        ),
+        (Automation::Issue, &["gitlab-issue-to-mr", "./issue-to-mr"]),
+    ] {
+        let entries: Vec<_> = entries
+            .iter()
+            .map(|name| (*name, &b"x"[..], 0o755))
+            .collect();
+        let archive = Archive::of_bytes("a", packed(&entries)).unwrap();
+        let error = archive.check(automation).unwrap_err();
+        assert!(matches!(error, ArchiveError::InTheWay { .. }), "{error}");
+    }
+    // A folder of that name is none.
+    let inside = packed(&[
+        ("bin/news-digest", b"x", 0o755),
+        ("news-digest/a", b"x", 0o644),
+    ]);
+    let archive = Archive::of_bytes("a", inside).unwrap();
+    archive.check(Automation::News).unwrap();
 }
 
 #[test]
@@ -113,7 +145,7 @@ fn another_archive_is_noticed() {
     let error = example().check(Automation::Review).unwrap_err().to_string();
     assert!(
         error.starts_with(
-            "a.tar.gz: this is no archive of github-pr-reviewer: it holds news-digest.xz"
+            "a.tar.gz: this is no archive of github-pr-reviewer: it holds bin/news-digest.xz"
         ),
         "{error}"
     );

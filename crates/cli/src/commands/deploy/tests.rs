@@ -30,7 +30,8 @@ impl Talk {
             let mut header = tar::Header::new_gnu();
             header.set_size(0);
             header.set_mode(0o755);
-            builder.append_data(&mut header, name, &[][..]).unwrap();
+            let path = format!("bin/{name}");
+            builder.append_data(&mut header, path, &[][..]).unwrap();
         }
         let bytes = builder.into_inner().unwrap().finish().unwrap();
         std::fs::write(folder.path().join("all.tar.gz"), bytes).unwrap();

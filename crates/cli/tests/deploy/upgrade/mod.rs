@@ -1,120 +1,23 @@
 //! From a script to its successor: the same id, so the same documents, and no work is done again.
 //! What is uploaded is really started, as the service would, with the real binary in it.
 
-use crate::bench::{Bench, packed, unpack};
+mod issues;
+mod world;
+
+use crate::bench::Bench;
 use serde_json::{Value, json};
-use std::process::{Command, Stdio};
-use std::sync::Arc;
-use testbed::agent_server::{AgentServer, SESSION_KEY, Script, Status};
+use testbed::agent_server::{Script, Status};
 use testbed::automation_service::API_KEY;
 use testbed::call::Call;
-use testbed::callback::{CALLBACK_KEY, RunSetup, RunStatus, Scratch};
 use testbed::feeds::{Feeds, Format, Story};
 use testbed::github::{GitHub, NewPull, Pull};
-use testbed::kv::{Behaviour, KvStore};
+use world::{World, dispatch, with_binary};
 
 const TOKEN: &str = "ghp_0123456789abcdef0123";
 const LABEL: &str = "openhands-review";
 
-/// What runs find around them.
-struct World {
-    agent: AgentServer,
-    kv: Option<KvStore>,
-    scratch: Scratch,
-}
-
-impl World {
-    fn new(kv: bool) -> Arc<Self> {
-        let agent = AgentServer::start().unwrap();
-        let script =
-            Script::of([Status::Running, Status::Finished]).response("I have looked at it.");
-        agent.set_script(script);
-        Arc::new(Self {
-            agent,
-            kv: kv.then(|| KvStore::start(Behaviour::LikeSqlite).unwrap()),
-            scratch: Scratch::new().unwrap(),
-        })
-    }
-
-    /// Carries out what is dispatched: unpacks the archive, runs the entrypoint.
-    fn serve(self: &Arc<Self>, bench: &Bench) {
-        let (world, api) = (Arc::clone(self), bench.service.api_url());
-        bench.service.on_dispatch(move |dispatch| {
-            let id = dispatch.automation["id"].as_str().unwrap();
-            let of_run = format!("{api}/v1/runs/{}", dispatch.run);
-            let mut setup = RunSetup::local(&world.agent, &world.scratch)
-                .automation(id, "Reviews")
-                .set("AUTOMATION_CALLBACK_URL", &format!("{of_run}/complete"))
-                .set("AUTOMATION_PHASE_URL", &format!("{of_run}/phase"))
-                .set("AUTOMATION_CALLBACK_API_KEY", CALLBACK_KEY);
-            if let Some(kv) = &world.kv {
-                setup = setup.kv(kv);
-            }
-            let run = setup.prepare_as(&dispatch.run).unwrap();
-            unpack(dispatch.archive.as_deref().unwrap(), &run.directory);
-            let mut command = Command::new("/bin/sh");
-            command
-                .arg("-c")
-                .arg(dispatch.automation["entrypoint"].as_str().unwrap())
-                .current_dir(&run.directory)
-                .env_clear()
-                .envs(&run.variables)
-                .env("HOME", world.scratch.root())
-                .stdin(Stdio::null())
-                .stdout(Stdio::null());
-            if let Some(path) = std::env::var_os("PATH") {
-                command.env("PATH", path);
-            }
-            assert!(command.status().unwrap().success());
-        });
-    }
-
-    /// Puts a document where the script of this automation keeps it.
-    fn remember(&self, id: &str, key: &str, file: &str, document: &Value) {
-        if let Some(kv) = &self.kv {
-            kv.put(id, key, document);
-            return;
-        }
-        std::fs::create_dir_all(self.scratch.state_dir()).unwrap();
-        let path = self.scratch.state_dir().join(file);
-        std::fs::write(path, document.to_string()).unwrap();
-    }
-
-    fn remembered(&self, id: &str, key: &str, file: &str) -> Value {
-        if let Some(kv) = &self.kv {
-            return kv.value(id, key).unwrap();
-        }
-        let path = self.scratch.state_dir().join(file);
-        serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap()
-    }
-
-    /// A conversation that the script has started, in its workspace.
-    fn conversation(&self, id: &str, folder: &str) -> String {
-        let dir = self
-            .scratch
-            .root()
-            .join("automation-runs/old-run")
-            .join(folder);
-        std::fs::create_dir_all(&dir).unwrap();
-        let dir = dir.display().to_string();
-        let body = json!({
-            "conversation_id": id, "workspace": {"working_dir": dir},
-            "agent": {"kind": "Agent", "llm": {"model": "m", "usage_id": "agent"}, "tools": []},
-            "initial_message": {"content": [{"text": "Review it."}]},
-        });
-        let url = format!("{}/api/conversations", self.agent.base_url());
-        let call = Call::post(&url, &body).header("x-session-api-key", SESSION_KEY);
-        assert_eq!(call.send().unwrap().status, 201);
-        dir
-    }
-}
-
-/// The archive of an automation whose executable is the real one, which is too large to be uploaded
-/// as it was built for tests.
-fn with_binary(bench: &Bench, name: &str, binary: &str) {
-    let start = format!("#!/bin/sh\nexec {binary} \"$@\"\n");
-    let entries = [(name, start.into_bytes(), 0o755)];
-    std::fs::write(bench.archive(name), packed(&entries)).unwrap();
+fn script() -> Script {
+    Script::of([Status::Running, Status::Finished]).response("I have looked at it.")
 }
 
 fn labelled(github: &GitHub, title: &str) -> (Pull, u64) {
@@ -140,18 +43,6 @@ fn record(
     (format!("{}:label:{event}", pull.number()), record)
 }
 
-fn dispatch(bench: &Bench, id: &str) {
-    let url = format!("{}/v1/{id}/dispatch", bench.service.api_url());
-    let call = Call::new("POST", &url).bearer(API_KEY);
-    assert_eq!(call.send().unwrap().status, 201);
-    let over = |run: &testbed::callback::Run| {
-        !matches!(run.status, RunStatus::Pending | RunStatus::Running)
-    };
-    while !bench.service.runs().iter().all(over) {
-        std::thread::sleep(std::time::Duration::from_millis(5));
-    }
-}
-
 fn reviews_go_on(with_kv: bool) {
     let github = GitHub::start().unwrap();
     github.token(TOKEN, "acme-bot");
@@ -170,7 +61,7 @@ fn reviews_go_on(with_kv: bool) {
         json!({"repos": ["acme/widget"], "github_api_url": github.api_url(), "wait_seconds": 0});
     let id = bench.script("Reviews", Some(&config));
     bench.service.set_kv_store(with_kv);
-    let world = World::new(with_kv);
+    let world = World::new(with_kv, script());
     world
         .agent
         .set_secret("GITHUB_PERSONAL_ACCESS_TOKEN", TOKEN);
@@ -267,7 +158,7 @@ fn a_digest_that_a_script_has_written_is_not_written_again() {
     let bench = Bench::new();
     with_binary(&bench, "news-digest", env!("CARGO_BIN_EXE_news-digest"));
     let id = bench.script("Digest", Some(&json!({"feeds": [url], "wait_seconds": 0})));
-    let world = World::new(true);
+    let world = World::new(true, script());
     world.serve(&bench);
     let mut tasks = serde_json::Map::new();
     // Around midnight it may be either day.

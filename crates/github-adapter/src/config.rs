@@ -102,11 +102,12 @@ fn read_repo(spec: &str, api: &Url) -> Result<RepoName, String> {
     if !is_address && deeper.is_some_and(|part| !SITE_PARTS.contains(&part)) {
         return Err("it has more parts than owner and repository".to_owned());
     }
-    let name = name.strip_suffix(".git").unwrap_or(name);
+    let name = name.strip_suffix(OF_CLONES).unwrap_or(name);
     if !is_name(owner, "-_") || owner.starts_with('-') {
         return Err("the owner holds characters that GitHub does not allow".to_owned());
     }
-    if !is_name(name, "-_.") || name.chars().all(|c| c == '.') {
+    // What is left of two such endings would be read as another repository the next time.
+    if !is_name(name, "-_.") || name.chars().all(|c| c == '.') || name.ends_with(OF_CLONES) {
         return Err("the repository's name holds characters that GitHub does not allow".to_owned());
     }
     Ok(RepoName {
@@ -166,6 +167,9 @@ fn is_of_site(host: &str, site: &str) -> bool {
         .find_map(|start| host.strip_prefix(start));
     host == site || bare == Some(site)
 }
+
+/// How addresses of clones end; no name of a repository does.
+const OF_CLONES: &str = ".git";
 
 fn is_name(text: &str, beside: &str) -> bool {
     (1..=MAX_NAME).contains(&text.len())

@@ -57,6 +57,8 @@ const SITE_PARTS: [&str; 7] = ["-", "tree", "blob", "raw", "blame", "commits", "
 
 /// Longest part of a path, in bytes.
 const MAX_PART: usize = 255;
+/// No path of a group or project ends so: they belong to addresses of clones and of feeds.
+const RESERVED_ENDINGS: [&str; 2] = [".git", ".atom"];
 /// Most parts of a path (GitLab nests groups twenty deep).
 const MAX_PARTS: usize = 22;
 
@@ -212,12 +214,14 @@ fn decoded(part: &str) -> Result<String, String> {
 }
 
 /// A part of a path as GitLab allows it, and a little more: letters of any script, blanks. What
-/// could mean something in an address, a file name or a command is refused.
+/// could mean something in an address, a file name or a command is refused, and so are the endings
+/// that GitLab has for itself.
 fn is_part(part: &str) -> bool {
     (1..=MAX_PART).contains(&part.len())
         && !part.starts_with(['-', ' '])
         && !part.ends_with(' ')
         && !part.chars().all(|c| c == '.')
+        && !RESERVED_ENDINGS.iter().any(|ending| part.ends_with(ending))
         && !part.chars().any(|c| {
             c.is_control()
                 || (c.is_whitespace() && c != ' ')

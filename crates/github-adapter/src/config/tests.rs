@@ -61,6 +61,7 @@ fn what_names_no_repository_is_refused() {
         "../widget",
         "acme/.",
         "acme/...",
+        "acme/widget.git.git",
         "acme/.git",
         "acme/wid get",
         "acme/widget\nX-Header: 1",

@@ -20,17 +20,7 @@ pub(crate) fn read(mut document: Document) -> Result<Document, FeedError> {
         Dialect::Atom | Dialect::Atom03 => atom(&document),
         Dialect::Rss0 | Dialect::Rss1 | Dialect::Rss2 => rss(&document),
     };
-    let parser = Builder::new()
-        .sanitize_content(false)
-        .timestamp_parser(|_| None)
-        .id_generator(|_, _, _| String::new())
-        .build();
-    let feed = parser
-        .parse(text.as_bytes())
-        .map_err(|error| FeedError::Refused {
-            detail: error.to_string(),
-        })?;
-
+    let feed = parsed(&text)?;
     document.title = feed.title.map(|title| title.content).unwrap_or_default();
     let first = std::mem::take(&mut document.items);
     document.items = feed
@@ -58,6 +48,20 @@ pub(crate) fn read(mut document: Document) -> Result<Document, FeedError> {
         })
         .collect();
     Ok(document)
+}
+
+/// What feed-rs makes of a text, or its refusal.
+fn parsed(text: &str) -> Result<feed_rs::model::Feed, FeedError> {
+    let parser = Builder::new()
+        .sanitize_content(false)
+        .timestamp_parser(|_| None)
+        .id_generator(|_, _, _| String::new())
+        .build();
+    parser
+        .parse(text.as_bytes())
+        .map_err(|error| FeedError::Refused {
+            detail: error.to_string(),
+        })
 }
 
 fn rss(document: &Document) -> String {

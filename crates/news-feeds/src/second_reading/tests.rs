@@ -3,8 +3,9 @@
 use std::fs;
 use std::path::Path;
 
-use super::read;
+use super::{parsed, read};
 use crate::decode::decode;
+use crate::error::FeedError;
 use crate::feed::{MAX_DOCUMENT_BYTES, read_document};
 
 #[test]
@@ -34,4 +35,27 @@ fn feed_rs_finds_in_the_repaired_document_what_was_put_there() {
         }
     }
     assert!(compared > 50, "only {compared} were compared");
+}
+
+/// The repair stage writes nothing of the kind: this is for the day when feed-rs takes less.
+#[test]
+fn what_feed_rs_does_not_take_is_refused_in_its_words() {
+    for text in [
+        "",
+        "<rss version=\"2.0\"></rss>",
+        "<rss version=\"2.0\"><channel><item></channel></rss>",
+        "<feed xmlns=\"http://www.w3.org/2005/Atom\"><entry>",
+        "{\"version\":\"https://jsonfeed.org/version/2\",\"title\":\"\",\"items\":[]}",
+        "{\"version\":\"https://jsonfeed.org/version/1.1\"}",
+    ] {
+        let error = parsed(text).unwrap_err();
+        assert!(
+            matches!(&error, FeedError::Refused { detail } if !detail.is_empty()),
+            "{text}: {error:?}"
+        );
+        assert!(
+            error.to_string().starts_with("not readable as a feed ("),
+            "{error}"
+        );
+    }
 }

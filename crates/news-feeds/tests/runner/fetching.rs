@@ -4,7 +4,7 @@ use std::io::{Read as _, Write as _};
 use std::net::TcpListener;
 use std::time::{Duration, Instant};
 
-use http_client::{Client, Policy};
+use http_client::{Client, HttpError, Policy};
 use news_feeds::{Feed, FeedError, FetchLimits, fetch_all, fetch_feed};
 use testbed::faults::Fault;
 use testbed::feeds::{Feeds, Format, Story};
@@ -36,6 +36,14 @@ fn client() -> Client {
 
 fn fetched(url: &str, limits: FetchLimits) -> Result<Feed, FeedError> {
     run(fetch_feed(&client(), url, limits))
+}
+
+/// What befell the feed: the error of a fetch names the address as it was configured.
+fn refused(configured: &str, limits: FetchLimits) -> FeedError {
+    match fetched(configured, limits).unwrap_err() {
+        FeedError::Fetch { url, why } if url == configured => *why,
+        other => panic!("{other:?}"),
+    }
 }
 
 fn stories() -> Vec<Story> {
@@ -96,7 +104,13 @@ fn relative_links_follow_the_final_address_and_errors_name_the_configured_one() 
 
     site.status("/en/rss", 500);
     let error = fetched(&configured, USUAL).unwrap_err();
+    assert!(matches!(error, FeedError::Fetch { .. }), "{error:?}");
     assert_eq!(error.to_string(), format!("{configured}: HTTP 500"));
+    let error = refused(&configured, USUAL);
+    assert!(
+        matches!(error, FeedError::Status { status: 500 }),
+        "{error:?}"
+    );
 }
 
 #[test]
@@ -128,7 +142,13 @@ fn what_is_no_feed_is_named_with_status_and_type() {
              application/rss+xml)"
         )
     );
+    let FeedError::Answer { status: 200, why } = refused(&url, USUAL) else {
+        panic!("another error");
+    };
+    assert!(matches!(*why, FeedError::HtmlPage { .. }), "{why:?}");
     for url in ["file:///etc/passwd", "news.example.org/rss", ""] {
+        let error = refused(url, USUAL);
+        assert!(matches!(error, FeedError::Address), "{error:?}");
         let error = fetched(url, USUAL).unwrap_err().to_string();
         assert_eq!(error, format!("{url}: not an http or https address"));
     }
@@ -166,8 +186,19 @@ fn a_document_over_the_limit_is_refused_packed_or_not() {
         if let Some(announced) = announced {
             site.set_gzip("/rss", announced);
         }
-        let error = fetched(&url, USUAL).unwrap_err().to_string();
-        assert!(error.contains("100000 bytes"), "{error}");
+        let error = refused(&url, USUAL);
+        assert!(error.to_string().contains("100000 bytes"), "{error}");
+        // What is packed unannounced is small on its way and is unpacked here.
+        match (announced, error) {
+            (Some(false), FeedError::Answer { why, .. }) => {
+                assert!(
+                    matches!(*why, FeedError::TooLarge { limit: 100_000 }),
+                    "{why:?}"
+                );
+            }
+            (_, FeedError::Http(HttpError::TooLarge { .. })) => {}
+            (_, other) => panic!("{announced:?}: {other:?}"),
+        }
     }
 }
 
@@ -192,6 +223,34 @@ fn a_body_that_breaks_off_is_asked_for_again_and_then_read_as_far_as_it_goes() {
         feed.warnings.iter().any(|w| w.contains("cut off")),
         "{:?}",
         feed.warnings
+    );
+}
+
+#[test]
+fn a_feed_without_an_answer_says_what_failed_on_the_way() {
+    let site = Feeds::start().unwrap();
+    let url = site.feed("/rss", "Site", Format::Rss, &stories());
+    site.server().faults().add(Fault::reset().always());
+    let error = refused(&url, USUAL);
+    assert!(
+        matches!(error, FeedError::Http(HttpError::Broken { .. })),
+        "{error:?}"
+    );
+    assert!(site.hits("/rss") > 1, "it was not tried again");
+}
+
+#[test]
+fn half_a_body_without_a_whole_entry_is_a_broken_answer() {
+    let site = Feeds::start().unwrap();
+    let title = "x".repeat(1000);
+    let url = site.feed("/rss", &title, Format::Rss, &stories()[..1]);
+    site.server()
+        .faults()
+        .add(Fault::half_then_close().times(2));
+    let error = refused(&url, USUAL);
+    assert!(
+        matches!(error, FeedError::Http(HttpError::Broken { .. })),
+        "{error:?}"
     );
 }
 
@@ -222,14 +281,15 @@ fn slow_feeds_cost_one_time_limit_together_and_spare_the_others() {
     for (url, feed) in &read {
         match feed {
             Ok(feed) => assert_eq!((url, feed.entries.len()), (&good, 4)),
-            Err(error) => {
-                assert!(
-                    error
-                        .to_string()
-                        .starts_with(&format!("{url}: not read within ")),
-                    "{error}"
-                );
+            Err(FeedError::Fetch {
+                url: configured,
+                why,
+            }) => {
+                assert_eq!(configured, url);
+                assert!(matches!(**why, FeedError::Slow { .. }), "{why:?}");
+                assert!(why.to_string().starts_with("not read within "), "{why}");
             }
+            Err(other) => panic!("{other:?}"),
         }
     }
     let order: Vec<&String> = read.iter().map(|(url, _)| url).collect();

@@ -3,7 +3,7 @@
 
 use std::time::{Duration, Instant};
 
-use news_feeds::{Feed, canonical_link, fingerprint, parse_date, parse_feed};
+use news_feeds::{Feed, FeedError, canonical_link, fingerprint, parse_date, parse_feed};
 
 use crate::Case;
 
@@ -260,6 +260,10 @@ fn more_entries_than_anybody_reads_are_left_out() {
 #[test]
 fn a_document_over_four_mebibytes_is_refused() {
     let document = vec![b' '; news_feeds::MAX_DOCUMENT_BYTES + 1];
-    let error = parse_feed(&document, None, None).unwrap_err().to_string();
-    assert_eq!(error, "larger than 4194304 bytes");
+    let error = parse_feed(&document, None, None).unwrap_err();
+    assert!(
+        matches!(error, FeedError::TooLarge { limit } if limit == news_feeds::MAX_DOCUMENT_BYTES),
+        "{error:?}"
+    );
+    assert_eq!(error.to_string(), "larger than 4194304 bytes");
 }

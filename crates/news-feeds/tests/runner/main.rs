@@ -12,6 +12,7 @@ mod fetching;
 mod hostile;
 mod inspecting;
 mod recorded;
+mod refusals;
 mod selection;
 
 use std::fs;

@@ -49,9 +49,13 @@ pub async fn extract_stream<S: ChunkSource>(
         extract(reader, &target, &limits)
     });
     let failure = feed(source, sender).await.err();
-    let unpacked = unpacking.await.unwrap_or(Err(WorkspaceError::Interrupted {
-        action: "unpacking an archive",
-    }));
+    let unpacked = unpacking.await.unwrap_or_else(|_| {
+        // The thread ended before it could remove what it wrote.
+        let _stays = workspace.discard();
+        Err(WorkspaceError::Interrupted {
+            action: "unpacking an archive",
+        })
+    });
     match (unpacked, failure) {
         // The reader only knows that the source went away; the source knows why.
         (Err(_), Some(reason)) => Err(WorkspaceError::ArchiveSource { reason }),

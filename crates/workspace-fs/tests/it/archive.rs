@@ -8,16 +8,13 @@ use std::os::unix::fs::{FileTypeExt, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
-use workspace_fs::{
-    Area, ChunkSource, Extracted, Limits, Workspace, WorkspaceError, WorkspaceRoots, extract,
-    extract_stream,
-};
+use workspace_fs::{Area, Extracted, Limits, Workspace, WorkspaceError, WorkspaceRoots, extract};
 
 use crate::tarball::{Tarball, gzip};
 
 type Outcome = Result<Extracted, WorkspaceError>;
 
-async fn workspace() -> (TempDir, Workspace) {
+pub(crate) async fn workspace() -> (TempDir, Workspace) {
     let tmp = TempDir::new().unwrap();
     let roots = WorkspaceRoots::new(tmp.path(), Area::Repositories).unwrap();
     let workspace = roots.create(&["acme__widget", "pr-1-abc"]).await.unwrap();
@@ -520,113 +517,6 @@ fn peak_kib() -> u64 {
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
     line.and_then(|line| line.split_whitespace().next()?.parse().ok())
         .unwrap_or(0)
-}
-
-/// A source that gives pieces, then an error or the end.
-struct Pieces(Vec<Result<Vec<u8>, &'static str>>);
-
-impl ChunkSource for Pieces {
-    type Chunk = Vec<u8>;
-    type Error = &'static str;
-
-    async fn chunk(&mut self) -> Result<Option<Vec<u8>>, &'static str> {
-        tokio::task::yield_now().await;
-        if self.0.is_empty() {
-            Ok(None)
-        } else {
-            self.0.remove(0).map(Some)
-        }
-    }
-}
-
-fn pieces(archive: &[u8], size: usize) -> Vec<Result<Vec<u8>, &'static str>> {
-    archive
-        .chunks(size)
-        .map(|chunk| Ok(chunk.to_vec()))
-        .collect()
-}
-
-#[tokio::test]
-async fn a_stream_is_unpacked_while_it_arrives() {
-    let archive = Tarball::rooted().file("root/a", &vec![b'x'; 100_000]).gz();
-    for size in [1, 7, 64, 1 << 20] {
-        let (_tmp, workspace) = workspace().await;
-        let mut source = Pieces(pieces(&archive, size));
-        source.0.insert(0, Ok(Vec::new()));
-        let report = extract_stream(&mut source, &workspace, &Limits::default())
-            .await
-            .unwrap();
-        assert_eq!((report.files, report.bytes), (1, 100_000));
-    }
-}
-
-#[tokio::test]
-async fn a_failing_source_leaves_nothing_and_says_why() {
-    let archive = Tarball::rooted().file("root/a", b"x").gz();
-    for cut in [0, 20, archive.len()] {
-        let (_tmp, workspace) = workspace().await;
-        let mut source = Pieces(pieces(&archive[..cut], 7));
-        source.0.push(Err("connection reset by peer"));
-        let error = extract_stream(&mut source, &workspace, &Limits::default())
-            .await
-            .unwrap_err();
-        assert!(
-            error.to_string().contains("connection reset by peer"),
-            "{error}"
-        );
-        assert!(!workspace.path().exists());
-    }
-}
-
-#[tokio::test]
-async fn a_stream_that_ends_early_or_is_refused_leaves_nothing() {
-    let archive = Tarball::rooted().file("root/a", b"x").gz();
-    let (_tmp, target) = workspace().await;
-    let mut source = Pieces(pieces(&archive[..archive.len() / 2], 7));
-    let error = extract_stream(&mut source, &target, &Limits::default())
-        .await
-        .unwrap_err();
-    assert!(matches!(error, WorkspaceError::ArchiveBroken { .. }));
-    assert!(!target.path().exists());
-    // The unpacking side stops first; the source is not read to its end.
-    let refused = Tarball::rooted().file("/etc/x", b"").gz();
-    let (_tmp, target) = workspace().await;
-    let mut source = Pieces(pieces(&refused, 1 << 20));
-    source.0.extend((0..1000).map(|_| Ok(vec![0; 1 << 16])));
-    let error = extract_stream(&mut source, &target, &Limits::default())
-        .await
-        .unwrap_err();
-    assert!(matches!(error, WorkspaceError::ArchiveRefused { .. }));
-    assert!(source.0.len() > 900);
-}
-
-#[tokio::test]
-async fn a_dropped_stream_leaves_nothing() {
-    struct Forever(Option<Vec<u8>>);
-    impl ChunkSource for Forever {
-        type Chunk = Vec<u8>;
-        type Error = String;
-        async fn chunk(&mut self) -> Result<Option<Vec<u8>>, String> {
-            match self.0.take() {
-                Some(chunk) => Ok(Some(chunk)),
-                None => std::future::pending().await,
-            }
-        }
-    }
-    let archive = Tarball::rooted().file("root/a", b"x").gz();
-    let (_tmp, workspace) = workspace().await;
-    let mut source = Forever(Some(archive[..archive.len() / 2].to_vec()));
-    let limits = Limits::default();
-    let unpacking = extract_stream(&mut source, &workspace, &limits);
-    let limit = std::time::Duration::from_millis(5);
-    assert!(tokio::time::timeout(limit, unpacking).await.is_err());
-    for _ in 0..2000 {
-        if !workspace.path().exists() {
-            return;
-        }
-        tokio::time::sleep(std::time::Duration::from_millis(1)).await;
-    }
-    panic!("the workspace is still there");
 }
 
 /// Archives with bytes changed at random never panic, and never write outside.

@@ -3,11 +3,9 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
-use workspace_fs::{
-    CloneOrder, GitRemote, GitRunner, GitSettings, Pushed, WorkspaceError, issue_parts,
-};
+use workspace_fs::{GitRemote, GitRunner, GitSettings, Pushed, WorkspaceError};
 
-use crate::scene::{BRANCH, Scene, git, identity, settings};
+use crate::scene::{BRANCH, Scene, git, settings};
 
 #[tokio::test]
 async fn a_clone_is_shallow_plain_and_ready() {
@@ -111,79 +109,6 @@ async fn submodules_and_large_files_are_noticed_and_not_fetched() {
         scene
             .remote_git(&["ls-tree", BRANCH, "x"])
             .starts_with("160000")
-    );
-}
-
-#[tokio::test]
-async fn a_failed_clone_leaves_nothing() {
-    let scene = Scene::fresh().await;
-    let missing = format!("file://{}/absent.git", scene.tmp.path().display());
-    let present = scene.remote.clone();
-    let cases = [
-        (
-            GitRemote::new(&missing, None).unwrap(),
-            "main",
-            "did not find the repository",
-        ),
-        (present.clone(), "absent", "has no branch absent"),
-        (present, "--upload-pack=x", "cannot be used"),
-    ];
-    for (remote, base_branch, expected) in cases {
-        let workspace = scene
-            .roots
-            .create(&issue_parts("group/project", 1, 1))
-            .await
-            .unwrap();
-        let order = CloneOrder {
-            remote: &remote,
-            base_branch,
-            new_branch: BRANCH,
-            identity: &identity(),
-        };
-        let error = scene
-            .runner
-            .clone_shallow(&workspace, &order)
-            .await
-            .unwrap_err();
-        assert!(error.to_string().contains(expected), "{error}");
-        assert!(!workspace.path().exists());
-    }
-    // Outside of tests, a remote on this machine is none.
-    let runner = GitRunner::find(GitSettings::new(std::env::var_os("PATH").unwrap()))
-        .await
-        .unwrap();
-    let workspace = scene
-        .roots
-        .create(&issue_parts("group/project", 1, 1))
-        .await
-        .unwrap();
-    let order = CloneOrder {
-        remote: &scene.remote,
-        base_branch: "main",
-        new_branch: BRANCH,
-        identity: &identity(),
-    };
-    assert!(runner.clone_shallow(&workspace, &order).await.is_err());
-}
-
-#[tokio::test]
-async fn git_is_looked_for_on_the_given_path_only() {
-    for path in ["", "/nowhere", ".:relative"] {
-        let error = GitRunner::find(GitSettings::new(path)).await.unwrap_err();
-        assert!(matches!(error, WorkspaceError::GitMissing { .. }));
-    }
-    let tmp = tempfile::TempDir::new().unwrap();
-    let fake = tmp.path().join("git");
-    fs::write(&fake, "#!/bin/sh\necho git version 2.9.5\n").unwrap();
-    fs::set_permissions(&fake, fs::Permissions::from_mode(0o755)).unwrap();
-    let error = GitRunner::find(GitSettings::new(tmp.path()))
-        .await
-        .unwrap_err();
-    assert!(
-        error
-            .to_string()
-            .contains("git version 2.9.5, but git 2.32"),
-        "{error}"
     );
 }
 
@@ -426,36 +351,6 @@ async fn a_default_branch_that_moved_on_costs_no_upload() {
     git(&other, &["push", "-q", "origin", "main"]);
     let (_, pushed) = scene.finish().await;
     assert_eq!(pushed.commits, 2);
-}
-
-#[tokio::test]
-async fn a_rule_of_the_host_is_told_in_its_words() {
-    for (words, expected) in [
-        (
-            "GitLab: You cannot push commits for 'agent@example.org'.",
-            "refused by a rule of the host",
-        ),
-        (
-            "GitLab: You are not allowed to push code to protected branches on this project.",
-            "the branch is protected",
-        ),
-        (
-            "GitLab: rejected because it would exceed storage limits.",
-            "lack of space",
-        ),
-    ] {
-        let scene = Scene::after("plain").await;
-        let hook = scene.tmp.path().join("remote.git/hooks/pre-receive");
-        fs::write(&hook, format!("#!/bin/sh\necho \"{words}\" >&2\nexit 1\n")).unwrap();
-        fs::set_permissions(&hook, fs::Permissions::from_mode(0o755)).unwrap();
-        let work = scene.inspect().await.unwrap();
-        let error = scene.push(&work, BRANCH).await.unwrap_err().to_string();
-        assert!(
-            error.contains(expected) && error.contains(words.trim_end_matches('.')),
-            "{error}"
-        );
-        assert_eq!(scene.remote_git(&["branch", "--list", BRANCH]), "");
-    }
 }
 
 #[tokio::test]

@@ -7,8 +7,10 @@
 )]
 
 mod archive;
+mod archive_stream;
 mod git_hostile;
 mod git_http;
+mod git_refusals;
 mod git_work;
 mod http;
 mod roots;

@@ -160,6 +160,23 @@ async fn a_base_must_be_absolute() {
 }
 
 #[tokio::test]
+async fn what_the_system_refuses_is_told_with_what_was_tried_on_what() {
+    let tmp = TempDir::new().unwrap();
+    let file = tmp.path().join("file");
+    fs::write(&file, "").unwrap();
+    let base = file.join("base");
+    let roots = WorkspaceRoots::new(&base, Area::NewsDigest).unwrap();
+    let error = roots.create(&["2026-08-20"]).await.unwrap_err();
+    assert!(
+        matches!(&error, WorkspaceError::Io { action: "create", path, source }
+            if *path == base && source.kind() == std::io::ErrorKind::NotADirectory),
+        "{error:?}"
+    );
+    let expected = format!("cannot create {}: ", base.display());
+    assert!(error.to_string().starts_with(&expected), "{error}");
+}
+
+#[tokio::test]
 async fn links_inside_are_removed_and_not_followed() {
     let (tmp, _base, roots) = local();
     let workspace = made(&roots).await;

@@ -4,10 +4,18 @@ fn cloud() -> Url {
     api_base("https://api.github.com").unwrap()
 }
 
-fn repo(spec: &str) -> Result<String, String> {
-    parse_repo(spec, &cloud())
-        .map(|repo| repo.to_string())
-        .map_err(|error| error.to_string())
+fn repo(spec: &str) -> Result<String, ConfigError> {
+    parse_repo(spec, &cloud()).map(|repo| repo.to_string())
+}
+
+/// The text of the error for what names no repository.
+fn refused(spec: &str) -> String {
+    let error = repo(spec).expect_err(spec);
+    assert!(
+        matches!(&error, ConfigError::Repo { why, .. } if !why.is_empty()),
+        "{error:?}"
+    );
+    error.to_string()
 }
 
 #[test]
@@ -88,20 +96,19 @@ fn what_names_no_repository_is_refused() {
         "C:\\acme\\widget",
         "acme:widget",
     ] {
-        let error = repo(spec).expect_err(spec);
+        let error = refused(spec);
         assert!(error.ends_with("write owner/repo"), "{error}");
         assert!(!error.contains(['\n', '\r']), "{error}");
     }
-    assert!(repo(&"a/b".repeat(10_000)).unwrap_err().chars().count() < 300);
-    assert!(repo(&format!("acme/{}", "x".repeat(101))).is_err());
+    assert!(refused(&"a/b".repeat(10_000)).chars().count() < 300);
+    refused(&format!("acme/{}", "x".repeat(101)));
 }
 
 #[test]
 fn an_error_shows_no_credentials() {
-    let error = repo("https://user:hunter2hunter2@gitlab.com/acme/widget").unwrap_err();
+    let error = refused("https://user:hunter2hunter2@gitlab.com/acme/widget");
     assert!(!error.contains("hunter2"), "{error}");
-    let error =
-        repo("https://gitlab.com/acme/widget?private_token=glpat-0123456789abcdef").unwrap_err();
+    let error = refused("https://gitlab.com/acme/widget?private_token=glpat-0123456789abcdef");
     assert!(!error.contains("0123456789"), "{error}");
 }
 
@@ -118,7 +125,13 @@ fn an_address_must_belong_to_the_github_that_is_asked() {
         Ok("acme/widget")
     );
     assert_eq!(read("acme/widget").as_deref(), Ok("acme/widget"));
-    assert!(read("https://github.com/acme/widget").is_err());
+    assert_eq!(
+        read("https://github.com/acme/widget"),
+        Err(ConfigError::Repo {
+            spec: "https://github.com/acme/widget".into(),
+            why: "github.com is not github.example.com, the GitHub that is asked".into(),
+        })
+    );
     let local = Url::parse("http://127.0.0.1:8080/api/v3").unwrap();
     let repo = parse_repo("http://127.0.0.1:8080/acme/widget/pull/1", &local);
     assert_eq!(
@@ -168,15 +181,25 @@ fn api_addresses_are_put_in_order() {
             "{value}"
         );
     }
-    for value in [
-        "",
-        " ",
-        "ftp://github.example.com",
-        "https://",
-        "https://user:pass@github.example.com/api/v3",
-        "javascript:alert(1)",
-        "https://exa mple.com",
+    for (value, expected) in [
+        ("", "it is empty"),
+        (" ", "it is empty"),
+        (
+            "ftp://github.example.com",
+            "its scheme is neither https nor http",
+        ),
+        ("https://", "it cannot be read as an address"),
+        (
+            "https://user:pass@github.example.com/api/v3",
+            "it holds a user name or password, which belong into the secrets",
+        ),
+        ("javascript:alert(1)", "it cannot be read as an address"),
+        ("https://exa mple.com", "it cannot be read as an address"),
     ] {
-        assert!(api_base(value).is_err(), "{value}");
+        let error = api_base(value).expect_err(value);
+        assert!(
+            matches!(error, ConfigError::ApiBase { why, .. } if why == expected),
+            "{value}: {error:?}"
+        );
     }
 }

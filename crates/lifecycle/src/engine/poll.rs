@@ -195,3 +195,6 @@ impl<X: World, P: Policy> Engine<'_, X, P> {
         Ok(discovery)
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -3,7 +3,9 @@
 use crate::world::github::{GitHub, REPO, commit, limited, unavailable};
 use crate::world::{HOUR, MINUTE, NOW, World, finished, fixture, started};
 use lifecycle::document::{Document, Field, REVIEW};
+use lifecycle::error::TargetError;
 use lifecycle::identity::{Kind, marker};
+use lifecycle::policy::Policy as _;
 use lifecycle::ports::{Conversation, ForgeError};
 use serde_json::json;
 
@@ -196,13 +198,16 @@ async fn a_repository_that_cannot_be_read_fails_alone() {
     github.close(4);
     world.poll("run-2", &github.policy()).await;
     ends(&world, Conversation::Finished, "");
-    github.fails(
-        "list",
-        ForgeError::NotFound {
-            call: "GET /repos/acme/widget/pulls".into(),
-            detail: "Not Found".into(),
-        },
-    );
+    let not_found = ForgeError::NotFound {
+        call: "GET /repos/acme/widget/pulls".into(),
+        detail: "Not Found".into(),
+    };
+    github.fails("list", not_found.clone());
+    let Err(error) = github.policy().survey().await else {
+        panic!("it was read");
+    };
+    assert_eq!(error, TargetError::Forge(not_found.clone()));
+    github.fails("list", not_found);
     let report = world.poll("run-3", &github.policy()).await;
     assert_eq!(
         report.error.as_deref(),

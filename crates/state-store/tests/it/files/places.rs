@@ -5,7 +5,9 @@ use crate::claim;
 use lifecycle::document::REVIEW;
 use lifecycle::ports::{Change, Store, StoreError};
 use serde_json::json;
-use state_store::{EntryKind, FileStore, Slot, StateStore, StoreEnv, folder_of, list, open};
+use state_store::{
+    EntryKind, FileStore, OpenError, Slot, StateStore, StoreEnv, folder_of, list, open,
+};
 
 #[tokio::test]
 async fn a_place_that_is_no_folder_or_no_file_is_an_error() {
@@ -117,14 +119,26 @@ async fn the_environment_decides_where_the_document_lies() {
         Ok(StateStore::Files(_))
     ));
     let nowhere = open(&StoreEnv::default(), &client, slot()).unwrap_err();
+    assert_eq!(nowhere, OpenError::NoFolder);
     assert!(nowhere.to_string().contains("WORKSPACE_BASE"), "{nowhere}");
-    let token = Some(http_client::Secret::new("t"));
-    let bad = StoreEnv {
-        kv_url: Some("ftp://h/x".into()),
-        kv_token: token,
-        ..env
-    };
-    assert!(open(&bad, &client, slot()).is_err());
+    // With both, the address must be one; files do not take its place.
+    for (url, expected) in [
+        ("ftp://h/x", "the scheme is ftp"),
+        ("h/x", "relative URL without a base"),
+    ] {
+        let bad = StoreEnv {
+            kv_url: Some(url.into()),
+            kv_token: Some(http_client::Secret::new("t0ken")),
+            ..env.clone()
+        };
+        assert_eq!(
+            open(&bad, &client, slot()).unwrap_err(),
+            OpenError::BadUrl {
+                url: url.into(),
+                detail: expected.into(),
+            }
+        );
+    }
 }
 
 #[tokio::test]

@@ -334,7 +334,12 @@ fn a_deed_that_fails_is_reported_at_the_end() {
     server.set_script(Script::finishes().does(|_| Err("no paper left".to_owned())));
     start(&server, &body(ID, "/w"));
     server.run_to_end(ID);
-    let message = server.check().unwrap_err().to_string();
+    let error = server.check().unwrap_err();
+    assert!(
+        matches!(&error, TestbedError::Deeds { failures } if failures.len() == 1),
+        "{error:?}"
+    );
+    let message = error.to_string();
     assert!(
         message.contains("no paper left") && message.contains(ID),
         "{message}"

@@ -30,6 +30,20 @@ fn counter() -> (StandIn, Arc<AtomicU32>) {
     (stand_in, effects)
 }
 
+/// Why a call got no whole answer.
+fn unanswered(call: &Call) -> String {
+    let error = call.send().unwrap_err();
+    let message = error.to_string();
+    match error {
+        TestbedError::Call { call, reason } => {
+            assert_eq!(message, format!("{call} got no answer: {reason}"));
+            assert!(call.contains(" http://127.0.0.1:"), "{call}");
+            reason
+        }
+        other => panic!("{other}"),
+    }
+}
+
 #[test]
 fn logs_what_was_asked_and_how_it_was_answered() {
     let (service, _) = counter();
@@ -55,7 +69,13 @@ fn check_names_requests_that_nobody_expected() {
         Call::delete(&service.url("/text")).send().unwrap().status,
         404
     );
-    let message = service.check().unwrap_err().to_string();
+    let error = service.check().unwrap_err();
+    assert!(
+        matches!(&error, TestbedError::Unexpected { service: "counter", requests }
+            if requests.len() == 2),
+        "{error:?}"
+    );
+    let message = error.to_string();
     assert!(
         message.contains("2 unexpected request(s) to the counter stand-in"),
         "{message}"
@@ -94,11 +114,10 @@ fn reset_gives_no_answer_and_no_effect_but_a_lost_answer_has_one() {
     let (service, effects) = counter();
     let call = Call::new("POST", &service.url("/add"));
     service.faults().add(Fault::reset());
-    let message = call.send().unwrap_err().to_string();
-    assert!(message.contains("reset"), "{message}");
+    assert!(unanswered(&call).contains("reset"));
     assert_eq!(effects.load(Ordering::Relaxed), 0);
     service.faults().add(Fault::answer_lost());
-    assert!(call.send().is_err());
+    unanswered(&call);
     assert_eq!(effects.load(Ordering::Relaxed), 1);
     assert_eq!(service.log().all()[1].status, None);
     assert_eq!(call.send().unwrap().text(), "added");
@@ -109,7 +128,7 @@ fn a_hung_request_shows_in_the_log_and_does_not_hold_up_the_end() {
     let (service, _) = counter();
     service.faults().add(Fault::hang());
     let call = Call::get(&service.url("/text")).timeout(Duration::from_millis(30));
-    assert!(call.send().is_err());
+    unanswered(&call);
     assert_eq!(service.log().all()[0].status, None);
     let start = Instant::now();
     drop(service);
@@ -122,8 +141,7 @@ fn half_an_answer_is_cut_or_hangs() {
     let call = Call::get(&service.url("/text")).timeout(Duration::from_millis(50));
     for fault in [Fault::half_then_close(), Fault::half_then_hang()] {
         service.faults().add(fault);
-        let message = call.send().unwrap_err().to_string();
-        assert!(message.contains("GET http"), "{message}");
+        unanswered(&call);
         assert_eq!(
             service.log().last("GET", "/text").unwrap().status,
             Some(200)
@@ -178,6 +196,5 @@ fn latency_and_delay_make_requests_wait_together() {
 #[test]
 fn a_closed_port_refuses() {
     let port = ClosedPort::take().unwrap();
-    let message = Call::get(port.base_url()).send().unwrap_err().to_string();
-    assert!(message.contains("refused"), "{message}");
+    assert!(unanswered(&Call::get(port.base_url())).contains("refused"));
 }

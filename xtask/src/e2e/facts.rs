@@ -42,6 +42,12 @@ impl Facts {
         self.held.push(observation);
     }
 
+    /// Takes over what was seen elsewhere.
+    pub(super) fn absorb(&mut self, other: Self) {
+        self.held.extend(other.held);
+        self.broken.extend(other.broken);
+    }
+
     /// The facts that held.
     pub(super) fn held(&self) -> &[String] {
         &self.held

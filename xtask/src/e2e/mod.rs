@@ -38,7 +38,7 @@ use crate::error::TaskError;
 use crate::process::{root, target_dir};
 use error::E2eError;
 use facts::Facts;
-use product::{Stage, ends, issue, news, overlap, review};
+use product::{Stage, ends, issue, news, overlap, review, sandbox};
 use services::Options;
 
 /// A part of the end-to-end tests.
@@ -88,6 +88,11 @@ const PARTS: &[Part] = &[
         name: "overlap",
         shows: "eight processes at once start and finish once, and a killed one is made good",
         tests: Tests::Shared(overlap::run),
+    },
+    Part {
+        name: "sandbox",
+        shows: "with a server for each run, a run finishes its work, and an interrupted one is made good",
+        tests: Tests::Alone(sandbox::run),
     },
     Part {
         name: "deploy",

@@ -69,19 +69,24 @@ pub(super) struct Process {
 }
 
 impl Process {
+    /// A process that has not been started.
+    pub(super) fn new(recipe: Recipe, family: &Family) -> Self {
+        Self {
+            mark: format!("{}{}", family.0, recipe.name),
+            recipe,
+            child: None,
+        }
+    }
+
     /// Starts the process and returns at once; [`Process::wait_until_ready`] waits.
     pub(super) fn start(recipe: Recipe, family: &Family) -> Result<Self, E2eError> {
-        let mark = format!("{}{}", family.0, recipe.name);
-        let mut process = Self {
-            recipe,
-            mark,
-            child: None,
-        };
+        let mut process = Self::new(recipe, family);
         process.spawn()?;
         Ok(process)
     }
 
-    fn spawn(&mut self) -> Result<(), E2eError> {
+    /// The same for one that is not running.
+    pub(super) fn spawn(&mut self) -> Result<(), E2eError> {
         let recipe = &self.recipe;
         let log = open_log(&recipe.log)?;
         let errors = log

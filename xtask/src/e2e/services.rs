@@ -32,6 +32,8 @@ pub(crate) struct Options {
     pub(crate) max_concurrent_runs: u32,
     /// Whether the automation service has a KV secret; without one, runs keep their state in files.
     pub(crate) kv_store: bool,
+    /// Whether only the agent server is started, as in a sandbox; the other one can be started later.
+    pub(crate) agent_server_alone: bool,
 }
 
 impl Options {
@@ -43,6 +45,7 @@ impl Options {
             environment: Vec::new(),
             max_concurrent_runs: 10,
             kv_store: true,
+            agent_server_alone: false,
         }
     }
 }
@@ -96,9 +99,14 @@ impl RealServices {
             &family,
         )?;
         let recipe = automation_recipe(options, &keys, files.path(), automation_port, &agent_url);
-        let mut automations = Process::start(recipe, &family)?;
+        let mut automations = Process::new(recipe, &family);
+        if !options.agent_server_alone {
+            automations.spawn()?;
+        }
         agent.wait_until_ready()?;
-        automations.wait_until_ready()?;
+        if !options.agent_server_alone {
+            automations.wait_until_ready()?;
+        }
         Ok(Self {
             agent,
             automations,

@@ -7,6 +7,7 @@ pub(super) mod killed;
 pub(super) mod news;
 pub(super) mod overlap;
 pub(super) mod review;
+pub(super) mod sandbox;
 mod subject;
 
 use std::path::PathBuf;

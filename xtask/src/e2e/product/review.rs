@@ -18,8 +18,7 @@ const BODY: &str = "The retry is sound.";
 /// Shows it.
 pub(in crate::e2e) fn run(stage: &mut Stage, facts: &mut Facts) -> Result<(), E2eError> {
     published(stage, facts)?;
-    deleted(stage, facts)?;
-    in_a_sandbox(stage, facts)
+    deleted(stage, facts)
 }
 
 /// A GitHub with a labelled pull request in `repo`, and its token among the secrets of the agent
@@ -181,29 +180,5 @@ fn deleted(stage: &Stage, facts: &mut Facts) -> Result<(), E2eError> {
         record["status"],
         pull.comments().len()
     ));
-    Ok(())
-}
-
-/// A run with a sandbox of its own, which has another key for the callback, and whose conversations
-/// end with it: it stays until the review is there.
-fn in_a_sandbox(stage: &Stage, facts: &mut Facts) -> Result<(), E2eError> {
-    let repo = "acme/sandboxed";
-    let (forge, pull) = labelled(stage, repo)?;
-    stage.llm.play_for(repo, play());
-    let (config, key) = configured(&forge, repo);
-    let subject = Subject::new(stage, &REVIEW, &key, config)?
-        .with_variable("SANDBOX_ID", Some("sandbox-1"))
-        .with_variable("OPENHANDS_API_KEY", Some(stage.services.api_key()))
-        .with_variable("AUTOMATION_CALLBACK_API_KEY", None);
-    let only = subject.run()?;
-    only.check(facts, "review, a run in a sandbox");
-    facts.check(
-        "review, a run in a sandbox: it starts and finishes in one run",
-        only.counts() == (1, 1),
-        &only.to_string(),
-    );
-    one_of_each(facts, &pull);
-    subject.ended(facts, "closed")?;
-    forge.check()?;
     Ok(())
 }

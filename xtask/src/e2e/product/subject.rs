@@ -26,7 +26,7 @@ pub(in crate::e2e) struct Subject<'a> {
     config: Value,
     id: String,
     /// What its runs are given in place of what the service gives them; `None` is nothing.
-    variables: Vec<(&'static str, Option<String>)>,
+    variables: RefCell<Vec<(&'static str, Option<String>)>>,
     /// The directories of all its runs.
     directories: RefCell<Vec<PathBuf>>,
 }
@@ -61,15 +61,21 @@ impl<'a> Subject<'a> {
             key: key.to_owned(),
             config,
             id: stage.services.create_probe(&name)?,
-            variables: Vec::new(),
+            variables: RefCell::default(),
             directories: RefCell::default(),
         })
     }
 
     /// Gives its runs another value of a variable, or none, as a service with other settings would.
-    pub(in crate::e2e) fn with_variable(mut self, name: &'static str, value: Option<&str>) -> Self {
-        self.variables.push((name, value.map(str::to_owned)));
+    pub(in crate::e2e) fn with_variable(self, name: &'static str, value: Option<&str>) -> Self {
+        self.set_variable(name, value);
         self
+    }
+
+    /// The same for the runs from now on.
+    pub(in crate::e2e) fn set_variable(&self, name: &'static str, value: Option<&str>) {
+        let mut variables = self.variables.borrow_mut();
+        variables.push((name, value.map(str::to_owned)));
     }
 
     /// Runs it to its end.
@@ -127,7 +133,7 @@ impl<'a> Subject<'a> {
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
-        for (name, value) in &self.variables {
+        for (name, value) in self.variables.borrow().iter() {
             match value {
                 Some(value) => command.env(name, value),
                 None => command.env_remove(name),
@@ -193,16 +199,8 @@ impl<'a> Subject<'a> {
     /// Checks that the task has ended with this status and that nothing is left: no workspace, no
     /// claim or lease, and that there was one conversation.
     pub(in crate::e2e) fn ended(&self, facts: &mut Facts, status: &str) -> Result<(), E2eError> {
+        self.remembers(facts, status)?;
         let name = self.schema.automation;
-        let document = self.document()?;
-        let (_, record) = only_record(&document, self.schema.records)?;
-        facts.check(
-            &format!("{name}: its document in the KV store has one record, which is {status}"),
-            record["status"] == status
-                && (record["completed_at"].is_number() || record["expired_after"].is_number())
-                && record.get("workspace_dir").is_none(),
-            &document.to_string(),
-        );
         let conversations = self.conversations()?;
         facts.check(
             &format!("{name}: there was exactly one conversation"),
@@ -212,6 +210,25 @@ impl<'a> Subject<'a> {
         facts.none(
             &format!("{name}: no workspace is left, in whichever run's directory it was"),
             &self.workspaces()?,
+        );
+        Ok(())
+    }
+
+    /// The part of [`Self::ended`] that is the same wherever conversations and workspaces were.
+    pub(in crate::e2e) fn remembers(
+        &self,
+        facts: &mut Facts,
+        status: &str,
+    ) -> Result<(), E2eError> {
+        let name = self.schema.automation;
+        let document = self.document()?;
+        let (_, record) = only_record(&document, self.schema.records)?;
+        facts.check(
+            &format!("{name}: its document in the KV store has one record, which is {status}"),
+            record["status"] == status
+                && (record["completed_at"].is_number() || record["expired_after"].is_number())
+                && record.get("workspace_dir").is_none(),
+            &document.to_string(),
         );
         let keys = self
             .stage

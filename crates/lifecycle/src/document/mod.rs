@@ -138,10 +138,8 @@ impl Document {
             .into_iter()
             .flatten()
             .filter_map(|(task, value)| {
-                let Value::Object(fields) = value else {
-                    return None;
-                };
-                Some((task.as_str(), Record::from_fields(fields.clone())))
+                let fields = value.as_object()?.clone();
+                Some((task.as_str(), Record::from_fields(fields)))
             })
     }
 
@@ -160,14 +158,8 @@ impl Document {
     /// Writes the record of a task and tells whether that changed anything.
     pub fn put_record(&mut self, task: &str, record: Record) -> bool {
         let value = Value::Object(record.into_fields());
-        let Some(records) = self.record_map_mut() else {
-            return false;
-        };
-        if records.get(task) == Some(&value) {
-            return false;
-        }
-        records.insert(task.into(), value);
-        true
+        self.record_map_mut()
+            .is_some_and(|records| records.insert(task.into(), value.clone()) != Some(value))
     }
 
     /// Removes the record of a task and tells whether it was there.

@@ -45,14 +45,11 @@ impl<X: World, P: Policy> Engine<'_, X, P> {
             outcome = self.policy.give_up(self.world, &finishing, &error).await;
         }
         match outcome {
-            Finish::NotYet(why) => {
+            // What cannot even be given up is given up by a later poll.
+            Finish::NotYet(why) | Finish::Failed(why) => {
                 if !why.is_empty() {
                     self.note(&one.task, &why);
                 }
-                Ok(())
-            }
-            Finish::Failed(error) => {
-                self.count_attempt(&one.task, attempts + 1, &error).await?;
                 Ok(())
             }
             Finish::Ended {

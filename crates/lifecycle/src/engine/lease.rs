@@ -28,11 +28,6 @@ pub struct Lease {
 }
 
 impl Lease {
-    /// Task key.
-    pub fn task(&self) -> &str {
-        &self.task
-    }
-
     /// Whether it still holds. What others may see is done only while it does.
     pub fn holds(&self, now: f64) -> bool {
         now < self.until

@@ -2,12 +2,11 @@
 
 use super::poll::Watched;
 use super::{Engine, World};
-use crate::decide::{Ending, Step, decide};
+use crate::decide::{Ending, Step};
 use crate::document::Document;
 use crate::error::TargetError;
 use crate::identity;
 use crate::policy::{Policy, SetupError};
-use crate::ports::Agents;
 use crate::report::{PlannedStep, SkipReason, StartedTask};
 
 impl<X: World, P: Policy> Engine<'_, X, P> {
@@ -17,15 +16,8 @@ impl<X: World, P: Policy> Engine<'_, X, P> {
         watched: &[Watched],
         survey: P::Survey,
     ) -> Result<(), TargetError> {
-        let sandbox = self.world.agents().is_sandbox();
         for one in watched {
-            let step = decide(
-                &one.record,
-                &one.seen,
-                sandbox,
-                &self.run.run_id,
-                self.now(),
-            );
+            let step = self.step(one, Some(&survey)).await;
             let step = in_words(&step);
             self.note(&one.task, &format!("would {step}"));
             let planned = PlannedStep {
@@ -82,11 +74,11 @@ impl<X: World, P: Policy> Engine<'_, X, P> {
 
 fn in_words(step: &Step) -> &'static str {
     match step {
-        Step::Leave(_) => "leave it alone for now",
-        Step::Rest => "do nothing",
+        Step::Leave(_) | Step::Rest => "leave it alone for now",
         Step::Adopt => "adopt its conversation",
         Step::DropClaim(_) => "release the stalled claim",
         Step::Collect(Ending::Elsewhere) => "ask the forge for a result",
+        Step::Collect(Ending::Overtaken) => "end it if its item is closed or changed",
         Step::Collect(_) => "collect its result",
         Step::Expire { .. } => "give it up after two hours",
         Step::Release(_) | Step::ForgetIfAbsent => "remove its workspace",

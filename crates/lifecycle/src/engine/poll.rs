@@ -2,7 +2,7 @@
 
 use super::{Engine, World};
 use crate::decide::{Step, Waiting, age, decide};
-use crate::document::{Document, Field, Record};
+use crate::document::{Document, Record};
 use crate::error::TargetError;
 use crate::policy::{Discovery, Policy};
 use crate::ports::{Agents, Journal, Observation, Store};
@@ -110,21 +110,17 @@ impl<X: World, P: Policy> Engine<'_, X, P> {
         let mut watched: Vec<Watched> = Vec::new();
         let mut asked: Vec<(usize, String)> = Vec::new();
         for (task, record) in document.records() {
-            let matters = record.status().is_live()
-                || record.workspace_dir().is_some()
-                || record.get(Field::LeaseOwner).is_some();
-            if !matters {
+            let step = decide(&record, &Observation::Unknown, false, &self.run.run_id, now);
+            if matches!(step, Step::Rest) {
                 continue;
             }
             let seen = Observation::Unavailable("not asked".into());
             // Those that are left alone whatever the server says need no look.
-            let undecided = !matches!(
-                decide(&record, &Observation::Unknown, false, &self.run.run_id, now),
-                Step::Leave(Waiting::Claiming | Waiting::Settling | Waiting::Leased)
-                    | Step::Rest
-                    | Step::Tidy
+            let is_decided = matches!(
+                step,
+                Step::Leave(Waiting::Claiming | Waiting::Settling | Waiting::Leased) | Step::Tidy
             );
-            if undecided {
+            if !is_decided {
                 let id = self.conversation_of(task, &record);
                 asked.push((watched.len(), id));
             }

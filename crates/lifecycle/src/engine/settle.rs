@@ -11,14 +11,10 @@ use crate::ports::{Agents, Observation, Workspaces};
 use std::rc::Rc;
 
 impl<X: World, P: Policy> Engine<'_, X, P> {
-    /// Decides on one record and does it.
-    pub(super) async fn settle(
-        &self,
-        one: &Watched,
-        survey: Option<&P::Survey>,
-    ) -> Result<(), TargetError> {
+    /// What to do with a record after one look at its conversation and its item.
+    pub(super) async fn step(&self, one: &Watched, survey: Option<&P::Survey>) -> Step {
         let sandbox = self.world.agents().is_sandbox();
-        let mut step = decide(&one.record, &one.seen, sandbox, &self.run.run_id, one.at);
+        let step = decide(&one.record, &one.seen, sandbox, &self.run.run_id, one.at);
         // What has expired ends now, whatever is suspected: a suspicion may turn out wrong.
         if one.record.status() == Status::Active
             && !matches!(
@@ -28,8 +24,18 @@ impl<X: World, P: Policy> Engine<'_, X, P> {
             && let Some(survey) = survey
             && self.policy.suspect(survey, &one.record).await
         {
-            step = Step::Collect(Ending::Overtaken);
+            return Step::Collect(Ending::Overtaken);
         }
+        step
+    }
+
+    /// Decides on one record and does it.
+    pub(super) async fn settle(
+        &self,
+        one: &Watched,
+        survey: Option<&P::Survey>,
+    ) -> Result<(), TargetError> {
+        let step = self.step(one, survey).await;
         match &step {
             Step::Rest => return Ok(()),
             Step::Leave(waiting) => {

@@ -9,7 +9,7 @@ use crate::moment;
 use crate::policy::{Finish, Finishing, triggered_at};
 use crate::ports::{
     Agents, Clock, Clones, ForgeError, IssueForge, MergeRequest, MergeRequestDraft, PushError,
-    PushRequest, Pushed, Store, Work,
+    PushRequest, Pushed, Store, Work, Workspaces,
 };
 use serde_json::Value;
 
@@ -113,10 +113,8 @@ impl<F: IssueForge, G: Clones> IssuePolicy<'_, F, G> {
                      be opened: {error}",
                     pushed.commits, pushed.sha
                 );
-                match error {
-                    ForgeError::Limited { .. } | ForgeError::Unavailable { .. } => {
-                        Finish::NotYet(text)
-                    }
+                match Finish::from(error) {
+                    Finish::NotYet(_) => Finish::NotYet(text),
                     _ => Finish::Failed(text),
                 }
             }
@@ -315,6 +313,24 @@ impl<F: IssueForge, G: Clones> IssuePolicy<'_, F, G> {
             .await
     }
 
+    /// Pushes what there is of the work, if that is wanted. The branch and its commits.
+    async fn keep<X: World>(
+        &self,
+        world: &X,
+        finishing: &Finishing<'_>,
+        iid: u64,
+    ) -> Result<Option<(String, u64)>, Finish> {
+        let record = finishing.record;
+        let dir = record.workspace_dir().unwrap_or_default();
+        let is_cloned =
+            record.get(Field::BaseSha).is_some() && world.workspaces().exists(dir).await;
+        if !self.settings.keep_failed_work || !is_cloned || self.work(record).await?.is_empty() {
+            return Ok(None);
+        }
+        let (pushed, branch) = self.push(world, finishing, iid).await?;
+        Ok(Some((branch, pushed.commits)))
+    }
+
     /// No merge request comes of it: keep what there is, and say so.
     async fn without_result<X: World>(
         &self,
@@ -326,18 +342,11 @@ impl<F: IssueForge, G: Clones> IssuePolicy<'_, F, G> {
         let record = finishing.record;
         let id = record.conversation_id().unwrap_or_default();
         let answer = world.agents().final_response(id).await.unwrap_or_default();
-        let kept = if self.settings.keep_failed_work {
-            match self.work(record).await {
-                Ok(work) if !work.is_empty() => match self.push(world, finishing, iid).await {
-                    Ok((pushed, branch)) => Some((branch, pushed.commits)),
-                    Err(Finish::NotYet(why)) if error.is_none() => return Finish::NotYet(why),
-                    Err(_) => None,
-                },
-                Err(Finish::NotYet(why)) if error.is_none() => return Finish::NotYet(why),
-                _ => None,
-            }
-        } else {
-            None
+        let kept = match self.keep(world, finishing, iid).await {
+            Ok(kept) => kept,
+            // With its workspace it would be lost: until it is given up, it is tried again.
+            Err(outcome) if error.is_none() => return outcome,
+            Err(_) => None,
         };
         let url = world.agents().conversation_url(id);
         let note = notes::without_result(&notes::WithoutResult {

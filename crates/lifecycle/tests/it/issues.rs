@@ -3,7 +3,9 @@
 use crate::world::gitlab::{GitLab, PROJECT};
 use crate::world::{HOUR, MINUTE, World, finished, fixture, started};
 use lifecycle::document::{Field, ISSUE};
+use lifecycle::error::TargetError;
 use lifecycle::identity::{Kind, marker};
+use lifecycle::policy::Policy as _;
 use lifecycle::ports::{Conversation, ForgeError, Project, PushError, Work};
 
 const TASK: &str = "42:label:123";
@@ -249,8 +251,13 @@ async fn projects_that_cannot_be_worked_on_fail_with_one_line() {
             repository_enabled: !disabled,
             ..project.clone()
         });
+        let Err(error) = gitlab.policy().survey().await else {
+            panic!("it can be worked on");
+        };
+        assert!(matches!(error, TargetError::Unsuitable(_)), "{error:?}");
         let report = world.poll("run-2", &gitlab.policy()).await;
-        let error = report.error.unwrap();
+        assert_eq!(report.error, Some(error.to_string()));
+        let error = error.to_string();
         assert!(
             error.starts_with(expected) && !error.contains('\n'),
             "{error}"

@@ -3,7 +3,9 @@
 use crate::world::feeds::NewsFeeds;
 use crate::world::{HOUR, MINUTE, World, finished, reason, run, started};
 use lifecycle::document::{Field, NEWS};
+use lifecycle::error::TargetError;
 use lifecycle::news;
+use lifecycle::policy::Policy as _;
 use lifecycle::ports::Conversation;
 use lifecycle::report::SkipReason;
 use serde_json::json;
@@ -255,6 +257,17 @@ async fn some_failed_feeds_are_told_and_all_failed_feeds_fail() {
 
     let (world, feeds) = self::world();
     feeds.fail(2);
+    let (policy, document) = (feeds.policy(), world.document());
+    let Err(error) = policy.discover(&world, &(), &document).await else {
+        panic!("something was found");
+    };
+    assert_eq!(
+        error,
+        TargetError::AllFeedsFailed {
+            count: 2,
+            first: "https://example.test/feed-0: HTTP 500".into(),
+        }
+    );
     let report = world.poll("run-1", &feeds.policy()).await;
     assert_eq!(
         report.error.as_deref(),

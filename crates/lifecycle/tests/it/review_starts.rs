@@ -1,8 +1,9 @@
 //! Which pull requests are reviewed, and at which commit.
 
-use crate::world::github::{GitHub, LABEL, REPO, commit, unavailable};
+use crate::world::github::{GitHub, LABEL, REPO, commit, limited, unavailable};
 use crate::world::{HOUR, MINUTE, NOW, World, fixture, reason, started};
 use lifecycle::document::{Document, Field, REVIEW};
+use lifecycle::policy::{Policy as _, SetupError};
 use lifecycle::report::SkipReason;
 use serde_json::json;
 
@@ -45,6 +46,32 @@ async fn a_trigger_is_looked_at_once_more_before_it_is_claimed() {
             0
         );
     }
+}
+
+/// What the last look at a trigger says, when `change` has come in between.
+async fn confirmed(change: impl FnOnce(&GitHub)) -> Result<(), SetupError> {
+    let (world, github) = world();
+    let policy = github.policy();
+    let document = world.document();
+    let survey = policy.survey().await.unwrap();
+    let found = policy.discover(&world, &survey, &document).await;
+    let mut trigger = found.unwrap().triggers.remove(0);
+    change(&github);
+    policy.confirm(&world, &mut trigger, &document).await
+}
+
+/// A forge that is busy says nothing against the task; one that cannot be asked is a failed start.
+#[tokio::test]
+async fn a_last_look_that_fails_is_told_from_a_trigger_that_is_gone() {
+    assert_eq!(confirmed(|_| {}).await, Ok(()));
+    let gone = SetupError::Skip(SkipReason::NoLongerOpen, String::new());
+    assert_eq!(confirmed(|github| github.close(4)).await, Err(gone));
+    let busy = confirmed(|github| github.fails("pull", limited())).await;
+    let later = SetupError::Skip(SkipReason::RateLimited, limited().to_string());
+    assert_eq!(busy, Err(later));
+    let silent = confirmed(|github| github.fails("pull", unavailable())).await;
+    let failed = SetupError::Failed(unavailable().to_string());
+    assert_eq!(silent, Err(failed));
 }
 
 /// The head that is reviewed is the one that was confirmed, not the one that was listed.

@@ -10,6 +10,12 @@ pub struct FakeAgents {
     /// What the next starts answer instead; with "lost", the conversation exists all the same.
     pub next_starts: RefCell<VecDeque<AgentError>>,
     pub starts: RefCell<Vec<StartConversation>>,
+    /// What the next interrupts answer instead.
+    pub next_interrupts: RefCell<VecDeque<AgentError>>,
+    /// Interrupts are accepted and change nothing.
+    pub is_deaf: Cell<bool>,
+    /// What the next questions for last words answer instead.
+    pub next_responses: RefCell<VecDeque<AgentError>>,
     pub is_sandbox: Cell<bool>,
     /// Nothing but starts is answered.
     pub is_silent: Cell<bool>,
@@ -26,6 +32,9 @@ impl FakeAgents {
             conversations: RefCell::default(),
             next_starts: RefCell::default(),
             starts: RefCell::default(),
+            next_interrupts: RefCell::default(),
+            is_deaf: Cell::new(false),
+            next_responses: RefCell::default(),
             is_sandbox: Cell::new(false),
             is_silent: Cell::new(false),
             looks_until_finished: Cell::new(None),
@@ -98,6 +107,9 @@ impl Agents for FakeAgents {
     async fn final_response(&self, id: &str) -> Result<String, AgentError> {
         others().await;
         self.answer()?;
+        if let Some(error) = self.next_responses.borrow_mut().pop_front() {
+            return Err(error);
+        }
         match self.conversations.borrow().get(id) {
             Some((_, response)) => Ok(response.clone()),
             None => Err(AgentError::Refused("404".into())),
@@ -108,6 +120,12 @@ impl Agents for FakeAgents {
         self.log.add("interrupt");
         others().await;
         self.answer()?;
+        if let Some(error) = self.next_interrupts.borrow_mut().pop_front() {
+            return Err(error);
+        }
+        if self.is_deaf.get() {
+            return Ok(());
+        }
         if let Some(entry) = self.conversations.borrow_mut().get_mut(id) {
             entry.0 = Conversation::Paused;
         }

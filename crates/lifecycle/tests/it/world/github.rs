@@ -26,6 +26,10 @@ pub struct GitHub {
     /// What the next calls of that name answer instead.
     errors: RefCell<BTreeMap<&'static str, VecDeque<ForgeError>>>,
     pub next_checkouts: RefCell<VecDeque<CheckoutError>>,
+    /// What checkouts leave out, in words.
+    pub left_out: RefCell<String>,
+    /// The name that the repository has now.
+    pub moved_to: RefCell<Option<String>>,
     pub settings: ReviewSettings,
     /// Numbers that the listing lacks.
     pub unlisted: RefCell<Vec<u64>>,
@@ -55,6 +59,8 @@ impl GitHub {
             files: RefCell::default(),
             errors: RefCell::default(),
             next_checkouts: RefCell::default(),
+            left_out: RefCell::default(),
+            moved_to: RefCell::default(),
             settings: ReviewSettings {
                 repo: REPO.into(),
                 trigger_label: LABEL.into(),
@@ -225,7 +231,7 @@ impl ReviewForge for GitHub {
         Ok(Listing {
             items: open.map(|details| details.pull.clone()).collect(),
             warnings: Vec::new(),
-            moved_to: None,
+            moved_to: self.moved_to.borrow().clone(),
         })
     }
 
@@ -306,6 +312,7 @@ impl Checkouts for GitHub {
         self.workspaces.borrow_mut().insert(dir.into(), files);
         Ok(CheckoutReport {
             files: 3,
+            skipped: self.left_out.borrow().clone(),
             ..CheckoutReport::default()
         })
     }

@@ -1,11 +1,11 @@
-//! A project on GitLab in memory, with clones whose work is a number of commits.
+//! A project on GitLab in memory. Its clones are in [`super::git`].
 
 use super::{Log, MINUTE, NOW, World, others};
 use lifecycle::issue::{IssuePolicy, IssueSettings};
 use lifecycle::moment;
 use lifecycle::ports::{
-    CloneFacts, CloneRequest, Clones, ForgeError, Identity, Issue, IssueForge, LabelEvent, Listing,
-    MergeRequest, MergeRequestDraft, Project, PushError, PushRequest, Pushed, Work,
+    ForgeError, Identity, Issue, IssueForge, LabelEvent, Listing, MergeRequest, MergeRequestDraft,
+    Project, PushError, PushRequest, Work,
 };
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -26,14 +26,22 @@ pub struct GitLab {
     pub holds_base: Cell<bool>,
     /// What the agent leaves in every clone.
     pub work: Cell<Work>,
-    errors: RefCell<BTreeMap<&'static str, VecDeque<ForgeError>>>,
-    push_errors: RefCell<VecDeque<PushError>>,
+    /// What the next calls of that name answer instead, if anything.
+    errors: RefCell<BTreeMap<&'static str, VecDeque<Option<ForgeError>>>>,
+    pub(super) push_errors: RefCell<VecDeque<PushError>>,
+    /// What the next clones, and looks into them, answer instead.
+    pub clone_errors: RefCell<VecDeque<PushError>>,
+    pub inspect_errors: RefCell<VecDeque<PushError>>,
+    /// What happens just before each of the next looks at an issue.
+    pub before_issue: RefCell<VecDeque<fn(&Self)>>,
+    /// Whether the project has the label at all.
+    pub has_label: Cell<bool>,
     pub pushes: RefCell<Vec<PushRequest>>,
     pub titles: RefCell<Vec<String>>,
     /// The next call that opens a merge request finds that somebody has just done so.
     pub appears_on_open: Cell<bool>,
     pub settings: IssueSettings,
-    log: Log,
+    pub(super) log: Log,
 }
 
 impl GitLab {
@@ -61,6 +69,10 @@ impl GitLab {
             work: Cell::new(Work::default()),
             errors: RefCell::default(),
             push_errors: RefCell::default(),
+            clone_errors: RefCell::default(),
+            inspect_errors: RefCell::default(),
+            before_issue: RefCell::default(),
+            has_label: Cell::new(true),
             pushes: RefCell::default(),
             titles: RefCell::default(),
             appears_on_open: Cell::new(false),
@@ -149,11 +161,15 @@ impl GitLab {
     }
 
     pub fn fails(&self, call: &'static str, error: ForgeError) {
-        self.errors
-            .borrow_mut()
-            .entry(call)
-            .or_default()
-            .push_back(error);
+        self.fails_after(0, call, error);
+    }
+
+    /// That many more calls of that name succeed, and the next one fails so.
+    pub fn fails_after(&self, count: usize, call: &'static str, error: ForgeError) {
+        let mut errors = self.errors.borrow_mut();
+        let answers = errors.entry(call).or_default();
+        answers.extend(std::iter::repeat_n(None, count));
+        answers.push_back(Some(error));
     }
 
     pub fn push_fails(&self, error: PushError) {
@@ -173,7 +189,8 @@ impl GitLab {
             .errors
             .borrow_mut()
             .get_mut(call)
-            .and_then(VecDeque::pop_front);
+            .and_then(VecDeque::pop_front)
+            .flatten();
         others().await;
         error.map_or(Ok(()), Err)
     }
@@ -204,7 +221,7 @@ impl IssueForge for GitLab {
 
     async fn label_spelling(&self, label: &str) -> Result<Option<String>, ForgeError> {
         self.called("label").await?;
-        Ok(Some(label.to_owned()))
+        Ok(self.has_label.get().then(|| label.to_owned()))
     }
 
     async fn list_labelled(&self, label: &str) -> Result<Listing<Issue>, ForgeError> {
@@ -233,6 +250,10 @@ impl IssueForge for GitLab {
     }
 
     async fn issue(&self, iid: u64) -> Result<Option<Issue>, ForgeError> {
+        let change = self.before_issue.borrow_mut().pop_front();
+        if let Some(change) = change {
+            change(self);
+        }
         self.called("issue").await?;
         Ok(self.issues.borrow().get(&iid).cloned())
     }
@@ -288,42 +309,5 @@ impl IssueForge for GitLab {
         self.called("note").await?;
         self.notes.borrow_mut().push((iid, body.into()));
         Ok(())
-    }
-}
-
-impl Clones for GitLab {
-    async fn clone_branch(&self, request: &CloneRequest) -> Result<CloneFacts, PushError> {
-        self.log.add(format!("git clone {}", request.branch));
-        others().await;
-        Ok(CloneFacts {
-            base_sha: BASE.into(),
-            ..CloneFacts::default()
-        })
-    }
-
-    async fn inspect(
-        &self,
-        _dir: &str,
-        base_sha: &str,
-        _branch: &str,
-        _url: &str,
-    ) -> Result<Work, PushError> {
-        assert_eq!(base_sha, BASE);
-        others().await;
-        Ok(self.work.get())
-    }
-
-    async fn push(&self, request: &PushRequest) -> Result<Pushed, PushError> {
-        self.log.add(format!("git push {}", request.branch));
-        others().await;
-        if let Some(error) = self.push_errors.borrow_mut().pop_front() {
-            return Err(error);
-        }
-        self.branches.borrow_mut().insert(request.branch.clone());
-        self.pushes.borrow_mut().push(request.clone());
-        Ok(Pushed {
-            sha: "c".repeat(40),
-            commits: self.work.get().commits,
-        })
     }
 }

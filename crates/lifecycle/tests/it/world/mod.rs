@@ -3,6 +3,7 @@
 
 mod agents;
 pub mod feeds;
+mod git;
 pub mod github;
 pub mod gitlab;
 mod store;
@@ -204,12 +205,15 @@ impl Clock for FakeClock {
 
 #[derive(Default)]
 pub struct FakeJournal {
+    pub notes: RefCell<Vec<String>>,
     pub warnings: RefCell<Vec<String>>,
     pub digests: RefCell<Vec<(String, String)>>,
 }
 
 impl Journal for FakeJournal {
-    fn note(&self, _target: &str, _item: &str, _text: &str) {}
+    fn note(&self, _target: &str, item: &str, text: &str) {
+        self.notes.borrow_mut().push(format!("{item}: {text}"));
+    }
 
     fn warn(&self, _target: &str, item: &str, text: &str) {
         self.warnings.borrow_mut().push(format!("{item}: {text}"));

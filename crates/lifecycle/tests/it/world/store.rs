@@ -6,7 +6,7 @@ use lifecycle::document::{Document, Schema, size};
 use lifecycle::ports::{Change, Guard, Store, StoreError};
 use serde_json::Value;
 use std::cell::{Cell, RefCell};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 pub type Meanwhile = Box<dyn Fn(&mut Document) -> bool>;
 
@@ -24,6 +24,10 @@ pub struct FakeStore {
     pub cache: RefCell<Option<Value>>,
     /// Documents longer than this are refused, as by a service with less room than expected.
     pub limit: Cell<usize>,
+    /// Room for the document and all guards together, on a service that limits their sum.
+    pub room: Cell<usize>,
+    /// Guards that the service does not delete.
+    pub undeletable: RefCell<BTreeSet<String>>,
     /// How long each written document was, as the service counts.
     pub sizes: RefCell<Vec<usize>>,
     log: Log,
@@ -41,6 +45,8 @@ impl FakeStore {
             budget: Cell::new(size::ONE_BYTES),
             cache: RefCell::new(None),
             limit: Cell::new(usize::MAX),
+            room: Cell::new(usize::MAX),
+            undeletable: RefCell::default(),
             sizes: RefCell::default(),
             log,
         }
@@ -64,6 +70,19 @@ impl FakeStore {
         self.error.borrow().clone().map_or(Ok(()), Err)
     }
 
+    fn bytes_of_guards(&self) -> usize {
+        let guards = self.guards.borrow();
+        let bytes = guards.iter().map(|(name, held)| bytes_of(name, held));
+        bytes.sum()
+    }
+
+    fn find_room(&self, bytes: usize) -> Result<(), StoreError> {
+        if bytes > self.room.get() {
+            return Err(too_large(bytes));
+        }
+        Ok(())
+    }
+
     fn note_changes(&self, before: &Document, after: &Document) {
         for (task, record) in after.records() {
             if before.record(task).as_ref() != Some(&record) {
@@ -76,6 +95,17 @@ impl FakeStore {
         }
         self.log.add("write");
     }
+}
+
+fn too_large(size: usize) -> StoreError {
+    StoreError::TooLarge {
+        place: "KV key".into(),
+        size,
+    }
+}
+
+fn bytes_of(name: &str, held: &Value) -> usize {
+    name.len() + size::wire_size(held)
 }
 
 impl Store for FakeStore {
@@ -107,9 +137,9 @@ impl Store for FakeStore {
         assert_eq!(after, once, "the change is not idempotent");
         let bytes = size::wire_size(&after.to_value());
         if bytes > self.limit.get() {
-            let place = "KV key".into();
-            return Err(StoreError::TooLarge { place, size: bytes });
+            return Err(too_large(bytes));
         }
+        self.find_room(bytes + self.bytes_of_guards())?;
         if self.lost_writes.get() > 0 {
             self.lost_writes.set(self.lost_writes.get() - 1);
             return Ok(after);
@@ -127,10 +157,14 @@ impl Store for FakeStore {
         if !self.has_guards.get() {
             return Ok(Guard::NotNeeded);
         }
-        let mut guards = self.guards.borrow_mut();
+        let guards = self.guards.borrow();
         if let Some(held) = guards.get(name) {
             return Ok(Guard::Exists(held.clone()));
         }
+        drop(guards);
+        let document = size::wire_size(&self.document.borrow().to_value());
+        self.find_room(document + self.bytes_of_guards() + bytes_of(name, content))?;
+        let mut guards = self.guards.borrow_mut();
         self.log.add(format!("guard {name}"));
         guards.insert(name.into(), content.clone());
         Ok(Guard::Created)
@@ -142,6 +176,12 @@ impl Store for FakeStore {
 
     async fn delete_guard(&self, name: &str) -> Result<(), StoreError> {
         others().await;
+        if self.undeletable.borrow().contains(name) {
+            return Err(StoreError::Unavailable {
+                place: format!("KV key {name}"),
+                detail: "status 500".into(),
+            });
+        }
         self.guards.borrow_mut().remove(name);
         Ok(())
     }

@@ -15,6 +15,7 @@ pub type Dirs = RefCell<BTreeMap<String, BTreeMap<String, String>>>;
 pub struct FakeWorkspaces {
     pub dirs: Rc<Dirs>,
     pub removal_fails: Cell<bool>,
+    pub reading_fails: Cell<bool>,
     log: Log,
 }
 
@@ -23,6 +24,7 @@ impl FakeWorkspaces {
         Self {
             dirs: Rc::default(),
             removal_fails: Cell::new(false),
+            reading_fails: Cell::new(false),
             log,
         }
     }
@@ -80,6 +82,12 @@ impl Workspaces for FakeWorkspaces {
         max: u64,
     ) -> Result<Option<String>, WorkspaceError> {
         others().await;
+        if self.reading_fails.get() {
+            return Err(WorkspaceError::Io {
+                dir: dir.into(),
+                detail: format!("reading {path}: input/output error"),
+            });
+        }
         let dirs = self.dirs.borrow();
         let text = dirs.get(dir).and_then(|files| files.get(path));
         let max = usize::try_from(max).unwrap();

@@ -173,3 +173,18 @@ fn a_sandbox_has_no_workspace_base_and_no_callback_key() {
     assert!(!run.variables.contains_key("SESSION_API_KEY"));
     assert_eq!(run.variables["OH_SESSION_API_KEYS_0"], "k");
 }
+
+#[test]
+fn a_directory_that_cannot_be_made_is_told_with_its_path() {
+    let scratch = Scratch::new().unwrap();
+    let taken = scratch.root().join("automation-runs");
+    std::fs::write(&taken, "").unwrap();
+    let error = scratch.run_dir("run-1").unwrap_err();
+    let expected = taken.join("run-1").display().to_string();
+    assert!(
+        matches!(&error, TestbedError::Scratch { path, source }
+            if *path == expected && source.kind() == std::io::ErrorKind::NotADirectory),
+        "{error:?}"
+    );
+    assert!(error.to_string().contains(&expected), "{error}");
+}

@@ -198,3 +198,46 @@ fn a_closed_port_refuses() {
     let port = ClosedPort::take().unwrap();
     assert!(unanswered(&Call::get(port.base_url())).contains("refused"));
 }
+
+#[test]
+#[ignore = "started by a_port_that_cannot_be_had_is_told_with_the_reason"]
+fn asks_for_a_port_when_no_more_files_may_be_open() {
+    let mut held = Vec::new();
+    while let Ok(file) = std::fs::File::open("/dev/null") {
+        held.push(file);
+        if held.len() > 1000 {
+            return;
+        }
+    }
+    let stand_in = StandIn::start("counter", |_| Router::new());
+    let port = ClosedPort::take();
+    drop(held);
+    let (stand_in, port) = (stand_in.unwrap_err(), port.unwrap_err());
+    for (error, name) in [(stand_in, "counter"), (port, "closed port")] {
+        let TestbedError::Listen { service, source } = &error else {
+            panic!("{error}");
+        };
+        assert_eq!((*service, source.raw_os_error()), (name, Some(EMFILE)));
+        let expected = format!("the {name} stand-in cannot listen on loopback: ");
+        assert!(error.to_string().starts_with(&expected), "{error}");
+    }
+    println!("{DONE}");
+}
+
+/// Too many open files.
+const EMFILE: i32 = 24;
+/// The last words of the process whose limit is low.
+const DONE: &str = "both were refused";
+
+#[test]
+fn a_port_that_cannot_be_had_is_told_with_the_reason() {
+    let output = std::process::Command::new("sh")
+        .args(["-c", r#"ulimit -n 48; exec "$@""#, "sh"])
+        .arg(std::env::current_exe().unwrap())
+        .args(["--exact", "--ignored", "--nocapture"])
+        .arg("server::tests::asks_for_a_port_when_no_more_files_may_be_open")
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success() && said.contains(DONE), "{output:?}");
+}

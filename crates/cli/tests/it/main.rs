@@ -11,6 +11,7 @@
     reason = "tests say what went wrong by panicking"
 )]
 
+mod full_disk;
 mod issue;
 mod kills;
 mod network;

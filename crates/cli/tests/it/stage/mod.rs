@@ -98,6 +98,8 @@ pub struct Stage {
     pub scratch: Scratch,
     /// What `config.json` beside the process holds.
     pub config: Value,
+    /// Whether it is; else `AUTOMATION_CONFIG` says where it is.
+    pub config_beside: bool,
     /// The target whose document counts.
     pub target: String,
     /// Whether each run has a sandbox of its own, with this directory as its base.
@@ -122,6 +124,7 @@ impl Stage {
             kv: kv.map(|behaviour| KvStore::start(behaviour).unwrap()),
             scratch: Scratch::new().unwrap(),
             config,
+            config_beside: true,
             target: target.to_owned(),
             sandbox: None,
             variables: Vec::new(),

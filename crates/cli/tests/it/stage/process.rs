@@ -40,8 +40,10 @@ pub struct Ran {
 impl Process {
     pub fn start(stage: &Stage, arguments: &[&str]) -> Self {
         let run = stage.setup().prepare().unwrap();
-        let config = serde_json::to_string_pretty(&stage.config).unwrap();
-        std::fs::write(run.directory.join("config.json"), config).unwrap();
+        if stage.config_beside {
+            let config = serde_json::to_string_pretty(&stage.config).unwrap();
+            std::fs::write(run.directory.join("config.json"), config).unwrap();
+        }
         let path = |ending: &str| stage.aside.path().join(format!("{}.{ending}", run.id));
         let (stdout, stderr) = (path("out"), path("err"));
         let mut command = Command::new(stage.automation.binary());

@@ -11,7 +11,7 @@
     reason = "tests say what went wrong by panicking"
 )]
 
-mod full_disk;
+mod disks;
 mod issue;
 mod kills;
 mod network;

@@ -1,6 +1,6 @@
-//! A disk that is full, at any point of a run: the run says so and ends, and once there is room again
-//! later runs finish the work. On a small file system of its own, which root may mount; elsewhere
-//! this is not checked, and says so.
+//! A disk that is full, at any point of a run, or that cannot be written to: the run says so and ends,
+//! and once that is over later runs finish the work. On a small file system of its own, which root may
+//! mount; elsewhere this is not checked, and says so.
 
 use crate::stage::scenes::{Scene, fresh_work};
 use crate::stage::{A_MINUTE, Automation, Backend};
@@ -31,7 +31,8 @@ impl SmallDisk {
             let mut loud = std::io::stderr();
             let _ = writeln!(
                 loud,
-                "!!! NOT CHECKED HERE !!! a full disk: no file system can be mounted (root can)"
+                "!!! NOT CHECKED HERE !!! full and read-only disks: no file system can be mounted \
+                 (root can)"
             );
             return None;
         }
@@ -51,6 +52,13 @@ impl SmallDisk {
             .unwrap();
         file.set_len(length.saturating_sub((pages * PAGE) as u64))
             .unwrap();
+    }
+
+    fn remount(&self, how: &str) {
+        let options = format!("remount,{how}");
+        let mut mount = Command::new("mount");
+        let done = mount.args(["-o", &options]).arg(&self.place).output();
+        assert!(done.unwrap().status.success());
     }
 
     fn free(&self) {
@@ -93,6 +101,11 @@ fn full_once(scene: &mut dyn Scene, disk: &SmallDisk, pages: usize) {
         assert!(told, "it does not say what is wrong: {of}");
     }
     disk.free();
+    made_good(scene, &of);
+}
+
+/// Nothing was done twice, and everything is done in the end.
+fn made_good(scene: &mut dyn Scene, of: &str) {
     scene.doubled().unwrap_or_else(|why| panic!("{why}: {of}"));
     scene
         .polls_until_quiet()
@@ -150,6 +163,35 @@ fn a_disk_that_is_full_when_the_work_is_done_loses_nothing() {
     for automation in [Automation::News, Automation::Review, Automation::Issue] {
         for pages in 0..4 {
             full_at_last(automation, pages);
+        }
+    }
+}
+
+#[test]
+fn documents_that_can_only_be_read_are_named_and_stay_as_they_are() {
+    for automation in [Automation::News, Automation::Review, Automation::Issue] {
+        for begun in [false, true] {
+            let documents = on_a_small_disk(automation, Backend::Files, "automation-state");
+            let Some((mut scene, disk)) = documents else {
+                return;
+            };
+            if begun {
+                scene.stage().run().ok();
+                scene.stage().agents_finish();
+                scene.stage().let_time_pass(A_MINUTE);
+            }
+            let before = scene.stage().agent.created();
+            disk.remount("ro");
+            let ran = scene.stage().run();
+            let error = ran.failed(1);
+            assert!(
+                error.contains("automation-state") && error.contains("Read-only file system"),
+                "{}",
+                ran.all()
+            );
+            assert_eq!(scene.stage().agent.created(), before, "{}", ran.all());
+            disk.remount("rw");
+            made_good(scene.as_mut(), &ran.all());
         }
     }
 }

@@ -10,12 +10,14 @@
     reason = "tests of one binary"
 )]
 
+mod abandoned;
 mod caps;
 mod claims;
 mod dry_run;
 mod finishing;
 mod issue_starts;
 mod issues;
+mod keys;
 mod merge_requests;
 mod news;
 mod review_starts;
@@ -24,4 +26,6 @@ mod room;
 mod settling;
 mod setup;
 mod stalled;
+mod stopping;
+mod unrecorded;
 mod world;

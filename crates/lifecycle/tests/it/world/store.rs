@@ -6,7 +6,8 @@ use lifecycle::document::{Document, Schema, size};
 use lifecycle::ports::{Change, Guard, Store, StoreError};
 use serde_json::Value;
 use std::cell::{Cell, RefCell};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::rc::Rc;
 
 pub type Meanwhile = Box<dyn Fn(&mut Document) -> bool>;
 
@@ -23,9 +24,11 @@ pub struct FakeStore {
     pub budget: Cell<usize>,
     pub cache: RefCell<Option<Value>>,
     /// Documents longer than this are refused, as by a service with less room than expected.
-    pub limit: Cell<usize>,
+    pub limit: Rc<Cell<usize>>,
     /// Room for the document and all guards together, on a service that limits their sum.
     pub room: Cell<usize>,
+    /// What the next calls that create a guard answer instead.
+    pub guard_errors: RefCell<VecDeque<StoreError>>,
     /// Guards that the service does not delete.
     pub undeletable: RefCell<BTreeSet<String>>,
     /// How long each written document was, as the service counts.
@@ -44,8 +47,9 @@ impl FakeStore {
             meanwhile: RefCell::new(None),
             budget: Cell::new(size::ONE_BYTES),
             cache: RefCell::new(None),
-            limit: Cell::new(usize::MAX),
+            limit: Rc::new(Cell::new(usize::MAX)),
             room: Cell::new(usize::MAX),
+            guard_errors: RefCell::default(),
             undeletable: RefCell::default(),
             sizes: RefCell::default(),
             log,
@@ -156,6 +160,9 @@ impl Store for FakeStore {
         self.answer()?;
         if !self.has_guards.get() {
             return Ok(Guard::NotNeeded);
+        }
+        if let Some(error) = self.guard_errors.borrow_mut().pop_front() {
+            return Err(error);
         }
         let guards = self.guards.borrow();
         if let Some(held) = guards.get(name) {

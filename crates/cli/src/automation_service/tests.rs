@@ -1,4 +1,6 @@
-//! What is asked and how answers are read, without a server.
+//! What is asked and how answers are read, without a server; and what its refusals mean, with one.
+
+mod refusals;
 
 use super::answers::{Verdict, problems};
 use super::requests::{Change, Draft, Trigger};

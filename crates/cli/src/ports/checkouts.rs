@@ -79,3 +79,6 @@ fn in_words(skipped: &Skipped) -> String {
         .collect();
     words.join(", ")
 }
+
+#[cfg(test)]
+mod tests;

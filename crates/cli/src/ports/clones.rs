@@ -142,3 +142,6 @@ fn push_error(error: &WorkspaceError) -> PushError {
         _ => PushError::Clone(text),
     }
 }
+
+#[cfg(test)]
+mod tests;

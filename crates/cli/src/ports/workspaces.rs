@@ -73,3 +73,6 @@ impl Workspaces for WorkspacesPort {
         matches!(self.roots.find(Path::new(dir)).await, Ok(Some(_)))
     }
 }
+
+#[cfg(test)]
+mod tests;

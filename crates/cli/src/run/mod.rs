@@ -18,7 +18,7 @@ use crate::config::{self, ConfigError, IssueConfig, Loaded, NewsConfig, ReviewCo
 use crate::console::Console;
 use crate::environment::Environment;
 use std::path::PathBuf;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use workspace_fs::Area;
 
 /// What a run may take beyond its time before it is cut off: one call that hangs, and the writing.
@@ -174,7 +174,11 @@ impl Program for News {
     async fn run(given: &Given<'_>) -> Result<RunReport, RunError> {
         let config = load_config::<NewsConfig>(given)?.config;
         let clock = clock(&config.shared, given);
-        in_time(clock, Box::pin(news::run(&config, given, clock))).await
+        in_time(
+            last_moment(clock),
+            Box::pin(news::run(&config, given, clock)),
+        )
+        .await
     }
 }
 
@@ -184,7 +188,11 @@ impl Program for Review {
     async fn run(given: &Given<'_>) -> Result<RunReport, RunError> {
         let config = load_config::<ReviewConfig>(given)?.config;
         let clock = clock(&config.shared, given);
-        in_time(clock, Box::pin(review::run(&config, given, clock))).await
+        in_time(
+            last_moment(clock),
+            Box::pin(review::run(&config, given, clock)),
+        )
+        .await
     }
 }
 
@@ -194,7 +202,11 @@ impl Program for Issue {
     async fn run(given: &Given<'_>) -> Result<RunReport, RunError> {
         let config = load_config::<IssueConfig>(given)?.config;
         let clock = clock(&config.shared, given);
-        in_time(clock, Box::pin(issue::run(&config, given, clock))).await
+        in_time(
+            last_moment(clock),
+            Box::pin(issue::run(&config, given, clock)),
+        )
+        .await
     }
 }
 
@@ -202,13 +214,20 @@ fn clock(shared: &Shared, given: &Given<'_>) -> RunClock {
     RunClock::start(shared.time_budget_seconds, given.options.now)
 }
 
+/// When a run that goes on is cut off.
+fn last_moment(clock: RunClock) -> Instant {
+    clock.deadline() + GRACE
+}
+
 /// Every call keeps to the run's time by itself; this is for what does not.
 async fn in_time(
-    clock: RunClock,
+    end: Instant,
     work: impl Future<Output = Result<RunReport, RunError>>,
 ) -> Result<RunReport, RunError> {
-    let end = tokio::time::Instant::from_std(clock.deadline() + GRACE);
-    tokio::time::timeout_at(end, work)
+    tokio::time::timeout_at(end.into(), work)
         .await
         .unwrap_or(Err(RunError::OutOfTime))
 }
+
+#[cfg(test)]
+mod tests;

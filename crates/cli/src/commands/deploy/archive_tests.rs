@@ -108,7 +108,11 @@ fn a_run_starts_the_executable_where_it_lies_or_is_unpacked() {
     }
     let elsewhere = packed(&[("lib/news-digest", b"ELF", 0o755)]);
     let elsewhere = Archive::of_bytes("a", elsewhere).unwrap();
-    assert!(elsewhere.entrypoint(Automation::News).is_err());
+    let error = elsewhere.entrypoint(Automation::News).unwrap_err();
+    assert!(
+        matches!(&error, ArchiveError::Other { found, .. } if found == "lib/news-digest"),
+        "{error:?}"
+    );
 }
 
 #[test]
@@ -142,7 +146,18 @@ fn no_file_may_stand_where_workspaces_go() {
 #[test]
 fn another_archive_is_noticed() {
     example().check(Automation::News).unwrap();
-    let error = example().check(Automation::Review).unwrap_err().to_string();
+    let error = example().check(Automation::Review).unwrap_err();
+    assert!(
+        matches!(
+            &error,
+            ArchiveError::Other {
+                name: "github-pr-reviewer",
+                ..
+            }
+        ),
+        "{error:?}"
+    );
+    let error = error.to_string();
     assert!(
         error.starts_with(
             "a.tar.gz: this is no archive of github-pr-reviewer: it holds bin/news-digest.xz"
@@ -171,6 +186,12 @@ fn archives_lie_beside_the_program_or_where_they_are_made() {
     let program = target.join("release/openhands-automations");
     let elsewhere = folder.path().join("elsewhere");
     let error = Archive::of_file(None, Automation::News, Some(&program), &elsewhere).unwrap_err();
+    let first = target.join("release/news-digest.tar.gz");
+    assert!(
+        matches!(&error, ArchiveError::NotFound { name: "news-digest", places }
+            if places.contains(&first.display().to_string())),
+        "{error:?}"
+    );
     assert!(
         error
             .to_string()

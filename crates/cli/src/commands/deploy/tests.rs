@@ -6,6 +6,7 @@ use super::questions::{Questions, items};
 use crate::commands::arguments::Whose;
 use crate::commands::error::CommandError;
 use crate::commands::session::{Session, block_on};
+use crate::config::ConfigError;
 use crate::environment::Environment;
 use crate::run::Automation;
 use flate2::Compression;
@@ -137,6 +138,7 @@ fn an_answer_may_be_wrong_as_well() {
     let mut order = talk.order(None);
     order.place.host = Some(talk.service.host().to_owned());
     let error = talk.deploy(order.clone(), &["reviewer"]).unwrap_err();
+    assert!(matches!(error, CommandError::Usage(_)), "{error:?}");
     assert!(
         error
             .to_string()
@@ -150,8 +152,36 @@ fn an_answer_may_be_wrong_as_well() {
         "{error}"
     );
     let error = talk.deploy(order, &["github-pr-reviewer"]).unwrap_err();
+    assert!(matches!(error, CommandError::Failed(_)), "{error:?}");
     assert!(error.to_string().contains("nobody answered"), "{error}");
     assert!(talk.service.server().log().is_empty());
+}
+
+#[test]
+fn a_configuration_that_is_wrong_ends_it_before_anything_is_asked() {
+    let talk = Talk::new();
+    let missing = talk.folder.path().join("config.json");
+    let mut order = talk.order(Some(Automation::Review));
+    order.place.host = Some(talk.service.host().to_owned());
+    order.keys.config = Some(missing.clone());
+    let error = talk.deploy(order.clone(), &[]).unwrap_err();
+    assert!(
+        matches!(&error, CommandError::Config(ConfigError::Unreadable { path, .. })
+            if *path == missing.display().to_string()),
+        "{error:?}"
+    );
+    assert_eq!(error.exit_code(), 2);
+    std::fs::write(
+        &missing,
+        r#"{"repos": ["acme/widget"], "max_active": "two"}"#,
+    )
+    .unwrap();
+    let error = talk.deploy(order, &[]).unwrap_err();
+    assert!(
+        matches!(&error, CommandError::Config(ConfigError::Wrong { key, .. }) if *key == "max_active"),
+        "{error:?}"
+    );
+    assert!(talk.asked.borrow().is_empty() && talk.service.server().log().is_empty());
 }
 
 #[test]

@@ -6,6 +6,7 @@ mod discovery;
 mod finish;
 mod notes;
 mod prompt;
+mod push;
 #[cfg(test)]
 mod tests;
 

@@ -15,6 +15,7 @@ mod caps;
 mod claims;
 mod dry_run;
 mod finishing;
+mod forge_errors;
 mod issue_starts;
 mod issues;
 mod keys;

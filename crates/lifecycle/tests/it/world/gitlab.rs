@@ -9,6 +9,7 @@ use lifecycle::ports::{
 };
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::rc::Rc;
 
 pub const PROJECT: &str = "group/team/service";
 pub const LABEL: &str = "openhands";
@@ -41,6 +42,9 @@ pub struct GitLab {
     /// The next call that opens a merge request finds that somebody has just done so.
     pub appears_on_open: Cell<bool>,
     pub settings: IssueSettings,
+    /// Seconds that every call takes.
+    pub delay: Cell<f64>,
+    now: Rc<Cell<f64>>,
     pub(super) log: Log,
 }
 
@@ -86,6 +90,8 @@ impl GitLab {
                 token_secret: "GITLAB_TOKEN".into(),
                 ..IssueSettings::default()
             },
+            delay: Cell::new(0.0),
+            now: world.clock.now.clone(),
             log: world.log.clone(),
         }
     }
@@ -185,6 +191,7 @@ impl GitLab {
 
     async fn called(&self, call: &'static str) -> Result<(), ForgeError> {
         self.log.add(format!("gitlab {call}"));
+        self.now.set(self.now.get() + self.delay.get());
         let error = self
             .errors
             .borrow_mut()
@@ -202,6 +209,41 @@ pub fn refused(status: u16) -> ForgeError {
         status,
         detail: "refused".into(),
     }
+}
+
+/// What says nothing of the task: it is only not its time.
+pub fn passing() -> [ForgeError; 3] {
+    let call = || "GET /projects/7".to_owned();
+    [
+        ForgeError::Limited {
+            call: call(),
+            resets_at: None,
+        },
+        ForgeError::Unavailable {
+            call: call(),
+            detail: "502 Bad Gateway".into(),
+        },
+        ForgeError::BadToken {
+            call: call(),
+            detail: "401 Unauthorized".into(),
+        },
+    ]
+}
+
+/// What will not get better by waiting alone.
+pub fn lasting() -> [ForgeError; 3] {
+    let call = || "GET /projects/7".to_owned();
+    [
+        ForgeError::NoAccess {
+            call: call(),
+            detail: "403 Forbidden".into(),
+        },
+        ForgeError::NotFound {
+            call: call(),
+            detail: "404 Not Found".into(),
+        },
+        refused(405),
+    ]
 }
 
 impl IssueForge for GitLab {

@@ -16,6 +16,8 @@ mod claims;
 mod dry_run;
 mod finishing;
 mod forge_errors;
+mod issue_ends;
+mod issue_setup;
 mod issue_starts;
 mod issues;
 mod keys;

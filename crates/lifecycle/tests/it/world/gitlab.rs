@@ -129,6 +129,11 @@ impl GitLab {
         self.events.borrow_mut().insert(iid, event);
     }
 
+    /// GitLab has forgotten when the label was applied.
+    pub fn forget_event(&self, iid: u64) {
+        self.events.borrow_mut().remove(&iid);
+    }
+
     pub fn labelled_by(&self, iid: u64, actor_id: Option<u64>, actor: Option<&str>) {
         let mut events = self.events.borrow_mut();
         let event = events.get_mut(&iid).unwrap();

@@ -11,8 +11,10 @@
 )]
 
 mod abandoned;
+mod bare_records;
 mod caps;
 mod claims;
+mod digest_trouble;
 mod dry_run;
 mod finishing;
 mod forge_errors;
@@ -23,6 +25,8 @@ mod issues;
 mod keys;
 mod merge_requests;
 mod news;
+mod planned;
+mod review_facts;
 mod review_starts;
 mod reviews;
 mod room;

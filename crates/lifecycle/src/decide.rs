@@ -28,12 +28,6 @@ impl Stopped {
     pub(crate) fn never_started(_claim: &crate::engine::Claim) -> Self {
         Self(())
     }
-
-    /// For tests of implementations of the ports.
-    #[doc(hidden)]
-    pub fn for_tests() -> Self {
-        Self(())
-    }
 }
 
 /// How the work of a task came to its end.

@@ -118,9 +118,4 @@ impl ForgeError {
     pub fn is_limited(&self) -> bool {
         matches!(self, Self::Limited { .. })
     }
-
-    /// Whether a write that ended so may have had its effect all the same.
-    pub fn effect_unknown(&self) -> bool {
-        matches!(self, Self::Unavailable { .. })
-    }
 }

@@ -237,6 +237,7 @@ async fn a_document_without_a_name_gets_it() {
     world.store.document.replace(older);
     world.poll("run-1", &github.policy()).await;
     let document = world.document();
+    assert_eq!(document.schema(), &REVIEW);
     assert_eq!(document.owner(), Some(REPO));
     assert_eq!(document.get("extra"), Some(&json!(1)));
     assert_eq!(world.status("9:label:9"), "closed");

@@ -178,12 +178,9 @@ async fn a_branch_that_stays_unknown_costs_an_attempt() {
 async fn an_issue_that_is_open_again_is_not_given_up() {
     let (world, gitlab) = ended(Conversation::Running).await;
     gitlab.change(42, |issue| issue.open = false);
-    gitlab
-        .before_issue
-        .borrow_mut()
-        .extend([(|_: &GitLab| {}) as fn(&GitLab), |gitlab: &GitLab| {
-            gitlab.change(42, |issue| issue.open = true)
-        }]);
+    let reopen: fn(&GitLab) = |gitlab| gitlab.change(42, |issue| issue.open = true);
+    let nothing: fn(&GitLab) = |_| {};
+    gitlab.before_issue.borrow_mut().extend([nothing, reopen]);
     let before = world.record(TASK);
     let report = world.poll("run-2", &gitlab.policy()).await;
     assert_eq!(world.log.of("gitlab issue").len(), 2);

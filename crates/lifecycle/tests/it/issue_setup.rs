@@ -24,7 +24,8 @@ fn unavailable() -> ForgeError {
 /// What changes between listing and start is seen before anything is claimed.
 #[tokio::test]
 async fn an_issue_is_looked_at_once_more_before_it_is_claimed() {
-    let cases: [(fn(&GitLab), SkipReason); 3] = [
+    type Change = fn(&GitLab);
+    let cases: [(Change, SkipReason); 3] = [
         (
             |gitlab| gitlab.change(42, |issue| issue.open = false),
             SkipReason::NoLongerOpen,

@@ -1,6 +1,6 @@
 /* What the binaries are started with, in place of the C library's own start files: those of a new
    glibc need a new glibc. Linked together with the stand-ins that are made from glibc-2.31-*.txt;
-   docs/packaging.md tells why. x86-64 only. */
+   docs/packaging.md tells why. */
 
 typedef void initializer(int, char **, char **);
 
@@ -15,6 +15,7 @@ __attribute__((used)) static void run_initializers(int argc, char **argv, char *
   }
 }
 
+#if defined(__x86_64__)
 /* The processor's part of the ABI, section 3.4.1: the stack holds argc and argv, rdx what to call
    at the end. */
 __asm__(".text\n"
@@ -33,10 +34,34 @@ __asm__(".text\n"
         "  leaq main(%rip), %rdi\n"
         "  call *__libc_start_main@GOTPCREL(%rip)\n"
         "  hlt\n");
+/* Of the structures below. */
+enum { LAYOUT = 1 };
+#elif defined(__aarch64__)
+/* The same for this processor: the stack holds argc and argv, x0 what to call at the end. */
+__asm__(".text\n"
+        ".globl _start\n"
+        ".type _start,%function\n"
+        "_start:\n"
+        "  mov x29, #0\n"
+        "  mov x30, #0\n"
+        "  mov x5, x0\n"
+        "  ldr x1, [sp]\n"
+        "  add x2, sp, #8\n"
+        "  mov x6, sp\n"
+        "  adrp x0, main\n"
+        "  add x0, x0, :lo12:main\n"
+        "  adrp x3, run_initializers\n"
+        "  add x3, x3, :lo12:run_initializers\n"
+        "  mov x4, #0\n"
+        "  bl __libc_start_main\n"
+        "  brk #1\n");
+enum { LAYOUT = 0 };
+#else
+#error "how a program starts on this processor is not written here yet"
+#endif
 
 /* Up to 2.32 these were no functions of the library but wrappers that every program carried. */
 struct stat64;
-enum { LAYOUT = 1 };
 int __xstat64(int, const char *, struct stat64 *);
 int __lxstat64(int, const char *, struct stat64 *);
 int __fxstat64(int, int, struct stat64 *);

@@ -118,7 +118,7 @@ fn schema_drift() -> Result<(), TaskError> {
 }
 
 fn packages() -> Result<(), TaskError> {
-    package::run(&[])
+    package::run_all()
 }
 
 fn real_services() -> Result<(), TaskError> {

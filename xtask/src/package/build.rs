@@ -6,10 +6,13 @@ use crate::error::TaskError;
 use crate::process::{cargo, command, output, root, run as run_command, target_dir};
 use serde_json::Value;
 use std::collections::BTreeSet;
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 /// What most automation services run on.
 const USUAL: &str = "x86_64-unknown-linux-gnu";
+/// What others run on.
+const OTHER: &str = "aarch64-unknown-linux-gnu";
 /// The profile in the root's Cargo.toml.
 const PROFILE: &str = "deploy";
 /// Variables that would change what is built.
@@ -55,9 +58,47 @@ impl Machine {
         Ok(Self { triple, host })
     }
 
+    /// The kind that is not this machine's, if it can be built for here.
+    pub(super) fn other() -> Result<Option<&'static str>, TaskError> {
+        let here = Self::new(None)?;
+        let other = if here.triple == OTHER { USUAL } else { OTHER };
+        let machine = match Self::new(Some(other)) {
+            Err(TaskError::CannotRunHere(_)) => return Ok(None),
+            machine => machine?,
+        };
+        let compiler = output(command(machine.compiler()).arg("--version"));
+        let works = compiler.is_ok_and(|told| told.status.success());
+        Ok(works.then_some(other))
+    }
+
     /// Whether what is built runs on this machine.
     pub(super) fn is_here(&self) -> bool {
         self.triple == self.host
+    }
+
+    /// Such as `x86_64`.
+    pub(super) fn processor(&self) -> &str {
+        self.triple.split('-').next().unwrap_or_default()
+    }
+
+    /// The C compiler that links for it: this machine's, or Debian's for another processor, unless
+    /// cargo was told which.
+    pub(super) fn compiler(&self) -> OsString {
+        if self.is_here() {
+            return std::env::var_os("CC").unwrap_or_else(|| "cc".into());
+        }
+        let usual = format!("{}-linux-gnu-gcc", self.processor());
+        std::env::var_os(self.linker_variable()).unwrap_or_else(|| usual.into())
+    }
+
+    fn linker_variable(&self) -> String {
+        let triple = self.triple.to_uppercase().replace('-', "_");
+        format!("CARGO_TARGET_{triple}_LINKER")
+    }
+
+    /// Whether there are stand-ins for its libraries.
+    fn has_stand_ins(&self) -> bool {
+        self.triple == USUAL || self.triple == OTHER
     }
 
     /// Whether the filter for x86 code fits.
@@ -67,12 +108,24 @@ impl Machine {
 
     /// What the names of its archives end with.
     pub(super) fn suffix(&self) -> String {
-        let (processor, _) = self.triple.split_once('-').unwrap_or_default();
         if self.triple == USUAL {
             String::new()
         } else {
-            format!("-{processor}")
+            format!("-{}", self.processor())
         }
+    }
+}
+
+/// Where the compiler of this machine has its linkers.
+fn linkers(host: &str) -> Result<String, TaskError> {
+    let root = text_of(&["--print", "sysroot"])?;
+    let folder = format!("{}/lib/rustlib/{host}/bin/gcc-ld", root.trim());
+    if Path::new(&folder).join("ld.lld").is_file() {
+        Ok(folder)
+    } else {
+        Err(TaskError::CannotRunHere(format!(
+            "this Rust has no linker of its own in {folder}"
+        )))
     }
 }
 
@@ -119,6 +172,9 @@ impl<'a> Build<'a> {
             .env("LC_ALL", "C")
             .env("TZ", "UTC")
             .env("SOURCE_DATE_EPOCH", "0");
+        if !machine.is_here() {
+            cargo.env(machine.linker_variable(), machine.compiler());
+        }
         run_command(&mut cargo)?;
         Ok(build)
     }
@@ -141,10 +197,15 @@ impl<'a> Build<'a> {
             "-Csymbol-mangling-version=v0".to_owned(),
         ];
         let mut link = vec!["-Wl,--build-id=none".to_owned()];
-        if self.machine.triple == USUAL {
+        if self.machine.has_stand_ins() {
             // Addresses that are known when linking need no table of them.
             flags.push("-Crelocation-model=static".to_owned());
             // The linker that comes with Rust: join what is equal, order it as it packs best.
+            if self.machine.triple != USUAL {
+                // There it is not used by itself.
+                let folder = linkers(&self.machine.host)?;
+                link.extend(["-fuse-ld=lld".to_owned(), format!("-B{folder}")]);
+            }
             link.extend(
                 [
                     "-O2",
@@ -154,7 +215,7 @@ impl<'a> Build<'a> {
                 ]
                 .map(|flag| format!("-Wl,{flag}")),
             );
-            link.extend(stand_ins::make(&target_dir().join("package/link"))?);
+            link.extend(stand_ins::make(self.machine)?);
         }
         flags.extend(link.into_iter().map(|flag| format!("-Clink-arg={flag}")));
         flags.extend(

@@ -58,6 +58,20 @@ pub(crate) fn run_for(automations: &[String], target: Option<&str>) -> Result<()
     }
 }
 
+/// For this machine, and for the other kind of processor where what that needs is installed.
+pub(crate) fn run_all() -> Result<(), TaskError> {
+    run(&[])?;
+    let other = Machine::other()?;
+    if let Some(other) = other {
+        run_for(&[], Some(other))
+    } else {
+        say(
+            "\nnot built for the other kind of processor: Rust's library or a C compiler is missing",
+        );
+        Ok(())
+    }
+}
+
 fn wanted(automations: &[String]) -> Result<Vec<&'static str>, TaskError> {
     let known = |wanted: &String| NAMES.into_iter().find(|name| name == wanted);
     if let Some(unknown) = automations.iter().find(|name| known(name).is_none()) {
@@ -100,7 +114,7 @@ fn one(name: &str, build: &Build<'_>, folder: &Path) -> Result<(), TaskError> {
         )));
     }
     if build.machine.is_here() {
-        trial::run(name, &bytes, &executable)?;
+        trial::run(build.machine, name, &bytes, &executable)?;
         say("tried: unpacked, set up, started; a panic is reported before the process ends");
     }
     Ok(())

@@ -2,8 +2,9 @@
 //! is linked against them asks for these versions only, whatever the building machine has, and
 //! something that is not on the list does not link.
 
+use super::build::Machine;
 use crate::error::TaskError;
-use crate::process::{command, output, root};
+use crate::process::{command, output, root, target_dir};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
@@ -42,9 +43,10 @@ struct Symbol {
 ///
 /// # Errors
 /// The list is wrong, or the C compiler fails.
-pub(super) fn make(folder: &Path) -> Result<Vec<String>, TaskError> {
+pub(super) fn make(machine: &Machine) -> Result<Vec<String>, TaskError> {
     let sources = root().join(SOURCES);
-    let list = sources.join("glibc-2.31-x86_64.txt");
+    let list = sources.join(format!("glibc-2.31-{}.txt", machine.processor()));
+    let folder = &target_dir().join("package/link").join(machine.processor());
     let text = std::fs::read_to_string(&list).map_err(|error| TaskError::file(&list, error))?;
     std::fs::create_dir_all(folder).map_err(|error| TaskError::file(folder, error))?;
     let libraries =
@@ -52,16 +54,20 @@ pub(super) fn make(folder: &Path) -> Result<Vec<String>, TaskError> {
     for library in &libraries {
         let stem = library.name.split('.').next().unwrap_or_default();
         let file = folder.join(format!("{stem}.so"));
-        shared(&file, &library.name, &assembly(library), &script(library))?;
+        let text = (assembly(library), script(library));
+        shared(machine, &file, &library.name, &text)?;
     }
     for (short, name) in EMPTY {
-        shared(&folder.join(format!("lib{short}.so")), name, "", "")?;
+        let file = folder.join(format!("lib{short}.so"));
+        shared(machine, &file, name, &<(String, String)>::default())?;
     }
     let start = folder.join("start.o");
-    let mut compile = compiler();
+    let mut compile = command(machine.compiler());
     compile.args(["-Os", "-c", "-ffreestanding", "-fno-pic", "-fno-pie"]);
     compile.args(["-fno-asynchronous-unwind-tables", "-fno-stack-protector"]);
-    compile.arg("-fcf-protection=none");
+    if machine.is_x86() {
+        compile.arg("-fcf-protection=none");
+    }
     compile.arg("-o").arg(&start).arg(sources.join("start.c"));
     done(&mut compile)?;
     Ok(vec![
@@ -72,11 +78,6 @@ pub(super) fn make(folder: &Path) -> Result<Vec<String>, TaskError> {
         "-lpthread".to_owned(),
         "-ldl".to_owned(),
     ])
-}
-
-/// The C compiler that the linker is called through.
-pub(super) fn compiler() -> std::process::Command {
-    command(std::env::var_os("CC").unwrap_or_else(|| "cc".into()))
 }
 
 /// Runs the compiler to its end.
@@ -90,14 +91,19 @@ pub(super) fn done(compile: &mut std::process::Command) -> Result<(), TaskError>
 }
 
 /// A shared library of symbols without any code behind them.
-fn shared(file: &Path, name: &str, assembly: &str, script: &str) -> Result<(), TaskError> {
+fn shared(
+    machine: &Machine,
+    file: &Path,
+    name: &str,
+    (assembly, script): &(String, String),
+) -> Result<(), TaskError> {
     let write = |extension: &str, text: &str| -> Result<PathBuf, TaskError> {
         let path = file.with_extension(extension);
         std::fs::write(&path, text).map_err(|error| TaskError::file(&path, error))?;
         Ok(path)
     };
     let source = write("s", assembly)?;
-    let mut link = compiler();
+    let mut link = command(machine.compiler());
     link.args(["-shared", "-nostdlib"]);
     link.arg(format!("-Wl,-soname,{name}"));
     if !script.is_empty() {

@@ -2,9 +2,10 @@
 //! tool that is there and with Python, started. And shows what no other test can: that a panic in
 //! this very executable, where it ends the process at once, is reported first.
 
-use super::stand_ins::{compiler, done};
+use super::build::Machine;
+use super::stand_ins::done;
 use crate::error::TaskError;
-use crate::process::{output, root};
+use crate::process::{command, output, root};
 use std::io::{Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
@@ -20,7 +21,12 @@ const PATIENCE: Duration = Duration::from_secs(20);
 ///
 /// # Errors
 /// What went wrong.
-pub(super) fn run(name: &str, archive: &[u8], executable: &[u8]) -> Result<(), TaskError> {
+pub(super) fn run(
+    machine: &Machine,
+    name: &str,
+    archive: &[u8],
+    executable: &[u8],
+) -> Result<(), TaskError> {
     let folder =
         tempfile::tempdir().map_err(|error| TaskError::file("a temporary folder", error))?;
     unpack(archive, folder.path())
@@ -33,7 +39,7 @@ pub(super) fn run(name: &str, archive: &[u8], executable: &[u8]) -> Result<(), T
             "setup.sh unpacks something else than was packed",
         ));
     }
-    panics(name, folder.path(), &entrypoint)
+    panics(machine, name, folder.path(), &entrypoint)
 }
 
 /// Unpacks an archive into a folder.
@@ -51,9 +57,14 @@ fn set_up(folder: &Path) -> Result<(), TaskError> {
 }
 
 /// Lets the executable panic and expects its report.
-fn panics(name: &str, folder: &Path, entrypoint: &PathBuf) -> Result<(), TaskError> {
+fn panics(
+    machine: &Machine,
+    name: &str,
+    folder: &Path,
+    entrypoint: &PathBuf,
+) -> Result<(), TaskError> {
     let shim = folder.join("no_first_thread.so");
-    let mut compile = compiler();
+    let mut compile = command(machine.compiler());
     compile.args(["-shared", "-fPIC", "-O1", "-o"]);
     done(compile.arg(&shim).arg(root().join(SHIM)).arg("-ldl"))?;
     let network = |error| TaskError::file("a loopback socket", error);

@@ -15,7 +15,7 @@ const SAFEGUARDS: [(Mutation, u64, &str); 14] = [
     (Mutation::GuardExclusivity, 328, "was removed while"),
     (Mutation::DeterministicId, 1, "a second conversation"),
     (Mutation::Adoption, 36, "was removed while"),
-    (Mutation::Lease, 2, "a second comment of kind Result"),
+    (Mutation::Lease, 104, "a second comment of kind Result"),
     (Mutation::Marker, 35, "a second comment of kind Result"),
     (Mutation::Debounce, 28, "was removed while"),
     (Mutation::PruneGuard, 2, "was lost"),

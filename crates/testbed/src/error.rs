@@ -49,4 +49,12 @@ pub enum TestbedError {
         /// What the system said.
         source: io::Error,
     },
+    /// A file of fixtures is not there, or holds something else than the test asks for.
+    #[error("cannot read fixtures/{path}: {source}")]
+    Fixture {
+        /// The path below `fixtures/`.
+        path: String,
+        /// What was wrong.
+        source: io::Error,
+    },
 }

@@ -33,6 +33,7 @@ mod coding;
 mod error;
 pub mod faults;
 pub mod feeds;
+pub mod fixtures;
 pub mod github;
 pub mod gitlab;
 pub mod kv;
@@ -43,6 +44,7 @@ pub mod scripted_llm;
 mod server;
 pub mod tls;
 pub mod tree;
+pub mod written;
 
 pub use error::TestbedError;
 pub use server::{ClosedPort, StandIn, Unexpected};

@@ -267,7 +267,7 @@ fn any_member_may_be_anything() {
     ] {
         let fixture = fixtures::json(name);
         let whole = fixture.as_array().map_or(&fixture, |items| &items[0]);
-        for odd in fixtures::distorted(whole) {
+        for odd in testbed::fixtures::distorted(whole) {
             let items = fixtures::items(&Value::Array(vec![odd]));
             let _ = listed_pull(&items[0], 1);
             let _ = pull_details(&items[0]);

@@ -1,5 +1,3 @@
-use std::fmt::Write as _;
-
 use super::*;
 use crate::fixtures;
 
@@ -17,22 +15,8 @@ fn refusal(status: u16, headers: &Value, body: &[u8]) -> ForgeError {
 
 #[test]
 fn every_way_to_say_no_is_told_apart() {
-    let mut text = String::new();
-    for case in fixtures::json("refusals.json").as_array().unwrap() {
-        let body = case["text"]
-            .as_str()
-            .map_or_else(|| case["body"].to_string(), str::to_owned);
-        let status = u16::try_from(case["status"].as_u64().unwrap()).unwrap();
-        let error = refusal(status, &case["headers"], body.as_bytes());
-        let kind = format!("{error:?}");
-        let kind = kind.split(' ').next().unwrap();
-        writeln!(
-            text,
-            "{}: {kind}\n  {error}",
-            case["shows"].as_str().unwrap()
-        )
-        .unwrap();
-    }
+    let cases = fixtures::json("refusals.json");
+    let text = testbed::fixtures::refusals(&cases, refusal);
     assert!(!text.contains("abcdefghij") && !text.contains("ONE_TIME_SECRET"));
     assert!(!text.contains("AZSCKtL4U8"));
     insta::assert_snapshot!("refusals", text);

@@ -304,7 +304,7 @@ fn any_member_may_be_anything() {
     ] {
         let fixture = fixtures::json(name);
         let whole = fixture.as_array().map_or(&fixture, |items| &items[0]);
-        for odd in fixtures::distorted(whole) {
+        for odd in testbed::fixtures::distorted(whole) {
             let items = fixtures::items(&Value::Array(vec![odd]));
             let _ = project(&items[0], "group/service");
             let _ = identity(&items[0], "gitlab.com");

@@ -170,3 +170,6 @@ impl Future for OthersFirst {
         Poll::Pending
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -209,27 +209,21 @@ async fn adopt<S: Shelf>(
     let Some(held) = shelf.fetch(legacy).await? else {
         return Ok(None);
     };
-    let is_ours = match &held.content {
-        // It may be that of this target, whose reviews would all be made again.
-        Err(_) => true,
-        Ok(value) if !value.is_object() => true,
-        Ok(value) => slot
-            .owner_of(value)
-            .is_some_and(|owner| slot.is_owner(owner)),
-    };
-    if !is_ours {
-        return Ok(None);
-    }
+    // What cannot be read at all may be that of this target, whose reviews would all be made again.
+    let names_nobody = held
+        .content
+        .as_ref()
+        .is_ok_and(|value| value.is_object() && slot.owner_of(value).is_none());
     match judge(slot, &held.content) {
-        Judged::Ours(Ok(document)) => Ok(Some(document)),
-        Judged::Ours(Err(error)) => {
+        Judged::Ours(Ok(document)) if !names_nobody => Ok(Some(document)),
+        Judged::Ours(Err(error)) if !names_nobody => {
             let kept = match error {
                 DocumentError::NewerVersion { .. } => None,
                 DocumentError::Unreadable(_) => shelf.set_aside(legacy, &held).await,
             };
             Err(failed(shelf, legacy, error, kept))
         }
-        Judged::Foreign => Ok(None),
+        _ => Ok(None),
     }
 }
 

@@ -35,14 +35,15 @@ pub(super) async fn in_background<T: Send + 'static>(
 /// The bytes of a file; `None` when there is none.
 pub(crate) fn read(path: &Path) -> Result<Option<Vec<u8>>, StoreError> {
     let fail = |error: &std::io::Error| failed(path, "reading", error);
-    match std::fs::metadata(path) {
-        Ok(meta) if meta.is_file() => {}
+    let opened = std::fs::metadata(path).and_then(|meta| {
         // A pipe would never answer.
-        Ok(_) => return Err(fail(&std::io::Error::other("it is no regular file"))),
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(fail(&error)),
-    }
-    let file = match File::open(path) {
+        if meta.is_file() {
+            File::open(path)
+        } else {
+            Err(std::io::Error::other("it is no regular file"))
+        }
+    });
+    let file = match opened {
         Ok(file) => file,
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(fail(&error)),
@@ -119,9 +120,7 @@ fn write_new(path: &Path, bytes: &[u8], care: Care) -> std::io::Result<()> {
 
 /// A rename is on the disk when its folder is.
 fn sync_folder(path: &Path) -> Result<(), StoreError> {
-    let Some(folder) = path.parent() else {
-        return Ok(());
-    };
+    let folder = path.parent().unwrap_or(path);
     match File::open(folder).and_then(|folder| folder.sync_all()) {
         // Some file systems cannot; then there is nothing to wait for.
         Err(error)
@@ -164,12 +163,9 @@ pub(super) fn copy(path: &Path, bytes: &[u8], copy: &Path) -> Result<(), StoreEr
 
 /// Removes what killed writers of this file have left. Only for who holds its lock.
 pub(super) fn clean_up(path: &Path) {
-    let (Some(folder), prefix) = (path.parent(), temporary_prefix(path)) else {
-        return;
-    };
-    let Ok(entries) = std::fs::read_dir(folder) else {
-        return;
-    };
+    let folder = path.parent().map(std::fs::read_dir);
+    let Some(Ok(entries)) = folder else { return };
+    let prefix = temporary_prefix(path);
     for entry in entries.flatten() {
         let name = entry.file_name();
         if name

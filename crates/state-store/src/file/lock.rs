@@ -54,12 +54,8 @@ fn try_acquire(path: &Path) -> Result<Option<Lock>, StoreError> {
     }
     // Somebody may have removed the file since it was opened, and others lock the one that took
     // its place.
-    let same = |ours: std::fs::Metadata, there: std::fs::Metadata| {
-        (ours.dev(), ours.ino()) == (there.dev(), there.ino())
-    };
-    let is_the_one = match (file.metadata(), std::fs::metadata(path)) {
-        (Ok(ours), Ok(there)) => same(ours, there),
-        _ => false,
-    };
+    let identity = |meta: std::fs::Metadata| (meta.dev(), meta.ino());
+    let ours = file.metadata().ok().map(identity);
+    let is_the_one = ours.is_some() && ours == std::fs::metadata(path).ok().map(identity);
     Ok(is_the_one.then_some(Lock { _file: file }))
 }

@@ -18,12 +18,13 @@
 //! wrote it) is kept under a key of its own and fails the target until a person has looked.
 
 mod answers;
+mod fuzzing;
 mod guards;
 mod http;
 mod transaction;
 mod wire;
 
-pub use answers::fuzzed_answer;
+pub use fuzzing::fuzzed_answer;
 pub use http::HttpWire;
 pub use wire::{Condition, Put, Wire};
 

@@ -1,6 +1,7 @@
 //! Files: what killed writers, damage, locks and refusing disks do to a document.
 
 mod damage;
+mod odd;
 mod places;
 mod writing;
 

@@ -2,6 +2,7 @@
 
 mod documents;
 mod guards;
+mod keys;
 mod refusals;
 
 use http_client::{Client, Policy, Secret};

@@ -3,7 +3,7 @@
 use crate::console::{heading, say};
 use crate::error::TaskError;
 use crate::process::{cargo, command, output, run as run_command};
-use crate::{claims, e2e, fuzz, package, schema, supply, tidy};
+use crate::{claims, coverage, e2e, errors, fuzz, package, schema, supply, tidy};
 use std::time::Instant;
 
 type Check = (&'static str, fn() -> Result<(), TaskError>);
@@ -12,9 +12,11 @@ const CHECKS: &[Check] = &[
     ("format", format),
     ("tidy", tidy::run),
     ("claims", claims::run),
+    ("errors", errors::run),
     ("supply", supply::run),
     ("clippy", clippy),
     ("tests", all_tests),
+    ("coverage", coverage::run),
     ("simulate", simulation),
     ("fuzz", fuzz::smoke),
     ("docs", docs),

@@ -4,9 +4,11 @@ mod bench;
 mod ci;
 mod claims;
 mod console;
+mod coverage;
 mod dev;
 mod e2e;
 mod error;
+mod errors;
 mod fuzz;
 mod kills;
 mod package;
@@ -86,6 +88,8 @@ enum Task {
         #[arg(long, default_value_t = 0)]
         from: u64,
     },
+    /// Measure how many lines of the core the tests run, and compare with what its READMEs say
+    Coverage,
     /// Check licences, banned crates and sources of the dependencies
     Supply,
     /// Check names, module heads and file lengths
@@ -112,6 +116,7 @@ fn main() -> ExitCode {
         Task::Fuzz { arguments } => fuzz::run(&arguments),
         Task::Kills { moments } => kills::run(moments),
         Task::Simulate { seeds, from } => ci::simulate(seeds, from),
+        Task::Coverage => coverage::run(),
         Task::Supply => supply::run(),
         Task::Tidy => tidy::run(),
         Task::E2e { parts } => e2e::run(&parts),

@@ -1,11 +1,11 @@
 //! What the token is and may see, for people who set an automation up. A poll never asks this.
 
+use forge_http::unusable;
 use lifecycle::ports::ForgeError;
 
 use crate::answers;
 use crate::forge::GitHub;
 use crate::refusals::hidden;
-use crate::transport::unusable;
 
 /// A repository as the token sees it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,7 +25,7 @@ impl GitHub {
     /// # Errors
     /// [`ForgeError`], when the token is not accepted or nobody answers.
     pub async fn login(&self) -> Result<String, ForgeError> {
-        let login = self.viewer.login(&self.transport, &self.requests).await?;
+        let login = self.viewer.login(&self.caller, &self.requests).await?;
         Ok(login.to_owned())
     }
 
@@ -35,7 +35,7 @@ impl GitHub {
     /// [`ForgeError`], when the token cannot see it or nobody answers.
     pub async fn access(&self) -> Result<Access, ForgeError> {
         let ask = self.requests.repository();
-        let body = self.transport.object(&ask).await.map_err(hidden)?;
+        let body = self.caller.object(&ask).await.map_err(hidden)?;
         answers::access(&body).map_err(|why| unusable(&ask, &why))
     }
 
@@ -44,7 +44,7 @@ impl GitHub {
     /// # Errors
     /// [`ForgeError`], when nobody can say.
     pub async fn has_label(&self, name: &str) -> Result<bool, ForgeError> {
-        match self.transport.object(&self.requests.label(name)).await {
+        match self.caller.object(&self.requests.label(name)).await {
             Ok(_) => Ok(true),
             Err(ForgeError::NotFound { .. }) => Ok(false),
             Err(other) => Err(other),

@@ -3,10 +3,10 @@
 //! Members that GitHub may leave out or set to null (deleted accounts, deleted forks, figures of a
 //! listing) are optional; what identifies an item is not. The items of a list are read one by one.
 
+use forge_http::answers::{Item, Newest, read, same_label, unreadable};
 use http_client::AtMost;
 use lifecycle::moment;
 use lifecycle::ports::{LabelEvent, Pull, PullDetails, ReviewRef};
-use lifecycle::text::{cut_chars, one_line};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use std::collections::BTreeMap;
@@ -15,11 +15,6 @@ use crate::access::Access;
 
 /// Labels of one item; GitHub allows a hundred.
 const MAX_LABELS: usize = 1000;
-/// Characters of the reason why an answer cannot be read.
-const MAX_REASON: usize = 160;
-
-/// An item of a list, not yet read.
-pub(crate) type Item = Box<RawValue>;
 
 #[derive(Deserialize)]
 struct User {
@@ -105,11 +100,6 @@ pub(crate) fn is_commit(text: &str) -> bool {
     matches!(text.len(), 40 | 64) && text.bytes().all(|b| b.is_ascii_hexdigit())
 }
 
-/// Whether two label names are the same to GitHub.
-pub(crate) fn same_label(a: &str, b: &str) -> bool {
-    a.to_lowercase() == b.to_lowercase()
-}
-
 /// An item of the list of pull requests, or a line that names it and says what is wrong with it.
 /// `place` counts from 1.
 pub(crate) fn listed_pull(item: &RawValue, place: usize) -> Result<Pull, String> {
@@ -120,12 +110,8 @@ pub(crate) fn listed_pull(item: &RawValue, place: usize) -> Result<Pull, String>
             struct Identified {
                 number: u64,
             }
-            match read::<Identified>(item) {
-                Ok(Identified { number }) => format!("pull request {number} cannot be read: {why}"),
-                Err(_) => {
-                    format!("item {place} of the list of pull requests cannot be read: {why}")
-                }
-            }
+            let number = read::<Identified>(item).ok().map(|item| item.number);
+            unreadable("pull request", number, place, &why)
         })
 }
 
@@ -186,7 +172,7 @@ pub(crate) fn newest_label_event(
         created_at: String,
         actor: Option<User>,
     }
-    let mut newest: Option<(f64, LabelEvent)> = None;
+    let mut newest = Newest::default();
     for item in items {
         let kind = read::<Kind>(item).ok().and_then(|kind| kind.event);
         if kind.as_deref() != Some("labeled") {
@@ -198,22 +184,14 @@ pub(crate) fn newest_label_event(
         if !name.is_some_and(|name| same_label(&name, label)) {
             continue;
         }
-        let moment = moment::parse_rfc3339(&wire.created_at)
-            .ok_or_else(|| format!("the moment of label event {} cannot be read", wire.id))?;
-        let is_newer = newest
-            .as_ref()
-            .is_none_or(|(when, event)| moment > *when || (moment >= *when && wire.id > event.id));
-        if is_newer {
-            let event = LabelEvent {
-                id: wire.id,
-                created_at: wire.created_at,
-                actor_id: wire.actor.as_ref().and_then(|actor| actor.id),
-                actor: wire.actor.map(|actor| actor.login),
-            };
-            newest = Some((moment, event));
-        }
+        newest.look_at(LabelEvent {
+            id: wire.id,
+            created_at: wire.created_at,
+            actor_id: wire.actor.as_ref().and_then(|actor| actor.id),
+            actor: wire.actor.map(|actor| actor.login),
+        })?;
     }
-    Ok(newest.map(|(_, event)| event))
+    Ok(newest.found())
 }
 
 /// What proves that a review was published: whose, of which commit, not before which moment
@@ -328,12 +306,6 @@ pub(crate) fn access(body: &RawValue) -> Result<Access, String> {
         archived: wire.archived.unwrap_or(false),
         role: role.map(|(_, name)| *name),
     })
-}
-
-/// Reads one value. The reason of a failure is short: it may repeat what a stranger wrote.
-fn read<'a, T: Deserialize<'a>>(value: &'a RawValue) -> Result<T, String> {
-    serde_json::from_str(value.get())
-        .map_err(|error| cut_chars(&one_line(&error.to_string()), MAX_REASON))
 }
 
 #[cfg(test)]

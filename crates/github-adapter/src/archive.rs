@@ -32,7 +32,7 @@ impl GitHub {
             ));
         }
         let ask = self.requests.archive(head_sha);
-        let outcome = self.transport.stream(&ask, ARCHIVE_TIME, max_bytes).await;
+        let outcome = self.caller.stream(&ask, ARCHIVE_TIME, max_bytes).await;
         let stream = self.unless_gone(outcome).await?;
         stream.ok_or_else(|| CheckoutError::Gone(format!("{} was answered with 404", ask.call())))
     }
@@ -47,7 +47,7 @@ impl GitHub {
         let Some(ask) = self.requests.file(path, reference) else {
             return Ok(None);
         };
-        let outcome = self.transport.stream(&ask, FILE_TIME, u64::MAX).await;
+        let outcome = self.caller.stream(&ask, FILE_TIME, u64::MAX).await;
         let Some(mut stream) = self.unless_gone(outcome).await? else {
             return Ok(None);
         };
@@ -66,7 +66,7 @@ impl GitHub {
             match stream.chunk().await {
                 Ok(Some(piece)) => bytes.extend_from_slice(&piece),
                 Ok(None) => break,
-                Err(error) => return Err(self.transport.unanswered(&ask, &error)),
+                Err(error) => return Err(self.caller.unanswered(&ask, &error)),
             }
         }
         // A file that is no text might as well not be there.

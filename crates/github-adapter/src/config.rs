@@ -5,8 +5,7 @@
 //! otherwise a repository of the same name, and somebody else's, would be worked on. The charset of
 //! names is GitHub's own; it keeps `..`, blanks, quotes and line ends out of paths and logs.
 
-use http_client::redact;
-use lifecycle::text::{cut_chars, one_line};
+use forge_http::address::{self, Place, elsewhere, is_of_site, shown, without_query};
 use url::{Host, Url};
 
 /// What is wrong with a configured value.
@@ -76,20 +75,19 @@ pub fn parse_repo(spec: &str, api: &Url) -> Result<RepoName, ConfigError> {
 }
 
 fn read_repo(spec: &str, api: &Url) -> Result<RepoName, String> {
-    let spec = spec.split(['?', '#']).next().unwrap_or_default();
     let site = site_host(api);
-    let Place { host, path } = Place::read(spec);
+    let Place { host, path, .. } = Place::read(without_query(spec));
     let mut parts = path.trim_matches('/').split('/').peekable();
     let mut is_address = host.is_some();
     match host {
-        Some(host) if !is_of_site(host, &site) => {
-            return Err(format!(
-                "{} is not {site}, the GitHub that is asked",
-                cut_chars(&one_line(host), 80)
-            ));
+        Some(host) if !is_of_site(host, &site, &HOSTS) => {
+            return Err(elsewhere(host, &site, "GitHub"));
         }
         // Copied from the address bar of a browser that hides the scheme.
-        None if parts.peek().is_some_and(|first| is_of_site(first, &site)) => {
+        None if parts
+            .peek()
+            .is_some_and(|first| is_of_site(first, &site, &HOSTS)) =>
+        {
             is_address = true;
             parts.next();
         }
@@ -116,57 +114,14 @@ fn read_repo(spec: &str, api: &Url) -> Result<RepoName, String> {
     })
 }
 
-/// The parts of an address of any form; a plain path has no host.
-struct Place<'a> {
-    host: Option<&'a str>,
-    path: &'a str,
-}
-
-impl<'a> Place<'a> {
-    fn read(spec: &'a str) -> Self {
-        if let Some((_scheme, rest)) = spec.split_once("://") {
-            let (authority, path) = rest.split_once('/').unwrap_or((rest, ""));
-            let host = authority
-                .rsplit_once('@')
-                .map_or(authority, |(_, host)| host);
-            let host = host.split_once(':').map_or(host, |(host, _port)| host);
-            return Self {
-                host: Some(host),
-                path,
-            };
-        }
-        // The short form of SSH addresses: user@host:path, the user may be missing.
-        match spec.split_once(':') {
-            Some((authority, path)) if !authority.contains('/') => {
-                let host = authority
-                    .rsplit_once('@')
-                    .map_or(authority, |(_, host)| host);
-                Self {
-                    host: Some(host),
-                    path,
-                }
-            }
-            _ => Self {
-                host: None,
-                path: spec,
-            },
-        }
-    }
-}
-
 /// The host of the pages for people that belong to an API.
 fn site_host(api: &Url) -> String {
     let host = api.host_str().unwrap_or_default();
     host.strip_prefix("api.").unwrap_or(host).to_owned()
 }
 
-fn is_of_site(host: &str, site: &str) -> bool {
-    let host = host.to_ascii_lowercase();
-    let bare = ["www.", "ssh."]
-        .iter()
-        .find_map(|start| host.strip_prefix(start));
-    host == site || bare == Some(site)
-}
+/// Hosts of a site beside its own: for browsers, and for SSH where its port is closed.
+const HOSTS: [&str; 2] = ["www.", "ssh."];
 
 /// How addresses of clones end; no name of a repository does.
 const OF_CLONES: &str = ".git";
@@ -188,23 +143,7 @@ pub fn api_base(value: &str) -> Result<Url, ConfigError> {
 }
 
 fn read_api_base(value: &str) -> Result<Url, &'static str> {
-    if value.is_empty() {
-        return Err("it is empty");
-    }
-    let with_scheme = if value.contains("://") {
-        value.to_owned()
-    } else {
-        format!("https://{value}")
-    };
-    let mut url = Url::parse(&with_scheme).map_err(|_| "it cannot be read as an address")?;
-    if !matches!(url.scheme(), "http" | "https") {
-        return Err("its scheme is neither https nor http");
-    }
-    if !url.username().is_empty() || url.password().is_some() {
-        return Err("it holds a user name or password, which belong into the secrets");
-    }
-    url.set_query(None);
-    url.set_fragment(None);
+    let mut url = address::read(value)?;
     let host = url.host_str().unwrap_or_default().to_owned();
     let path = url.path().trim_end_matches('/').to_owned();
     let in_cloud = host == "github.com" || host == "www.github.com";
@@ -229,11 +168,6 @@ fn is_loopback(url: &Url) -> bool {
         Some(Host::Ipv6(address)) => address.is_loopback(),
         None => false,
     }
-}
-
-/// A configured value for an error text: one line, short, without credentials.
-fn shown(value: &str) -> String {
-    cut_chars(&one_line(&redact(value, &[])), 100)
 }
 
 #[cfg(test)]

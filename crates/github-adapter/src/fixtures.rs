@@ -1,9 +1,8 @@
 //! The fixtures of this crate's tests, read from `fixtures/github/`.
 
+use forge_http::answers::Item;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
-
-use crate::answers::Item;
 
 fn read<T: DeserializeOwned>(name: &str) -> T {
     testbed::fixtures::read(&format!("github/{name}")).unwrap()

@@ -2,29 +2,26 @@
 
 use std::cell::Cell;
 
+use forge_http::answers::Item;
+use forge_http::{Ask, CLOCK_SKEW, Caller, MAX_PAGES, too_long, unusable};
 use http_client::{Client, Secret};
 use lifecycle::ports::{
     ForgeError, LabelEvent, Listing, Pull, PullDetails, ReviewForge, ReviewRef,
 };
 use url::Url;
 
-use crate::answers::{self, Item, Proof};
+use crate::answers::{self, Proof};
 use crate::config::RepoName;
+use crate::dialect::DIALECT;
+use crate::pages::Page;
 use crate::refusals::hidden;
-use crate::requests::{Ask, Requests};
-use crate::transport::{Page, Transport, unusable};
+use crate::requests::{Requests, get};
 use crate::viewer::Viewer;
-
-/// Pages of one list that are read at most: 5,000 items. A longer list is an error, never a part.
-const MAX_PAGES: usize = 50;
-
-/// Seconds by which the clocks of GitHub and of this machine may differ.
-const CLOCK_SKEW: f64 = 30.0;
 
 /// One repository on GitHub.
 pub struct GitHub {
     pub(crate) requests: Requests,
-    pub(crate) transport: Transport,
+    pub(crate) caller: Caller,
     pub(crate) viewer: Viewer,
     /// Whether the repository has answered in this run: only then does a 404 about a part of it
     /// mean that the part is gone.
@@ -45,7 +42,7 @@ impl GitHub {
     pub fn new(client: Client, api_base: Url, repo: RepoName, token: Secret) -> Self {
         Self {
             requests: Requests::new(api_base, repo),
-            transport: Transport::new(client, token),
+            caller: Caller::new(&DIALECT, client, token),
             viewer: Viewer::default(),
             seen: Cell::new(false),
         }
@@ -55,13 +52,13 @@ impl GitHub {
     /// number of seconds can be told as a moment.
     #[must_use]
     pub fn as_of(mut self, now: f64) -> Self {
-        self.transport.set_now(now);
+        self.caller.set_now(now);
         self
     }
 
     /// A page about the repository.
     async fn page(&self, ask: &Ask) -> Result<Page, ForgeError> {
-        let page = self.transport.page(ask, &self.requests).await?;
+        let page = Page::ask(&self.caller, ask, self.requests.api()).await?;
         self.seen.set(true);
         Ok(page)
     }
@@ -69,7 +66,7 @@ impl GitHub {
     /// The name that the repository has now.
     async fn current_name(&self) -> Result<Option<String>, ForgeError> {
         let ask = self.requests.repository();
-        let body = self.transport.object(&ask).await.map_err(hidden)?;
+        let body = self.caller.object(&ask).await.map_err(hidden)?;
         self.seen.set(true);
         answers::full_name(&body).map_err(|why| unusable(&ask, &why))
     }
@@ -107,7 +104,7 @@ impl GitHub {
             if count > MAX_PAGES {
                 return Err(too_long(&ask));
             }
-            self.page(&Ask::get(url)).await
+            self.page(&get(url)).await
         };
         // To the end: the last page if it is named, else page by page; also what has come since.
         let mut ahead = Vec::new();
@@ -141,10 +138,6 @@ impl GitHub {
         }
         found_in(&first)
     }
-}
-
-fn too_long(ask: &Ask) -> ForgeError {
-    unusable(ask, &format!("the list has more than {MAX_PAGES} pages"))
 }
 
 impl ReviewForge for GitHub {
@@ -185,7 +178,7 @@ impl ReviewForge for GitHub {
             if pages > MAX_PAGES {
                 return Err(too_long(&ask));
             }
-            page = self.page(&Ask::get(next)).await?;
+            page = self.page(&get(next)).await?;
         }
     }
 
@@ -201,7 +194,7 @@ impl ReviewForge for GitHub {
 
     async fn pull(&self, number: u64) -> Result<Option<PullDetails>, ForgeError> {
         let ask = self.requests.pull(number);
-        let Some(body) = self.unless_gone(self.transport.object(&ask).await).await? else {
+        let Some(body) = self.unless_gone(self.caller.object(&ask).await).await? else {
             return Ok(None);
         };
         self.seen.set(true);
@@ -216,7 +209,7 @@ impl ReviewForge for GitHub {
         head_sha: &str,
         since: f64,
     ) -> Result<Option<ReviewRef>, ForgeError> {
-        let login = self.viewer.login(&self.transport, &self.requests).await?;
+        let login = self.viewer.login(&self.caller, &self.requests).await?;
         let proof = Proof {
             login,
             head_sha,
@@ -234,7 +227,7 @@ impl ReviewForge for GitHub {
         marker: &str,
         since: f64,
     ) -> Result<Option<String>, ForgeError> {
-        let login = self.viewer.login(&self.transport, &self.requests).await?;
+        let login = self.viewer.login(&self.caller, &self.requests).await?;
         let ask = self.requests.comments(number, since - CLOCK_SKEW);
         self.newest(ask, |items| {
             Ok(answers::marked_comment(items, login, marker))
@@ -244,7 +237,7 @@ impl ReviewForge for GitHub {
 
     async fn comment(&self, number: u64, body: &str) -> Result<String, ForgeError> {
         let ask = self.requests.new_comment(number, body);
-        let answer = self.transport.object(&ask).await?;
+        let answer = self.caller.object(&ask).await?;
         answers::posted_comment(&answer).map_err(|why| unusable(&ask, &why))
     }
 

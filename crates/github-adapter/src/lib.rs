@@ -1,7 +1,8 @@
 //! GitHub REST, as the review port of the core needs it: one [`GitHub`] serves one repository.
 //!
 //! `requests` builds what is asked, `answers` and `refusals` read what comes back (both pure),
-//! `forge` and `archive` join them over the project's one HTTP client. Nothing here decides what a
+//! `forge` and `archive` join them over the project's one HTTP client. What GitHub has in common with
+//! other forges is `forge_http`'s. Nothing here decides what a
 //! pull request means for the automation, and nothing here unpacks an archive. The rules are those
 //! of GitHub's REST documentation for API version 2022-11-28.
 //!
@@ -22,13 +23,13 @@ mod access;
 mod answers;
 mod archive;
 mod config;
+mod dialect;
 mod forge;
 #[doc(hidden)]
 pub mod fuzzing;
 mod pages;
 mod refusals;
 mod requests;
-mod transport;
 mod viewer;
 
 pub use access::Access;

@@ -4,7 +4,32 @@
 //! GitHub writes the pages of `/repos/{owner}/{repo}/…` below `/repositories/{id}/…`. A link to
 //! another origin is an error, since neither may the token go there nor may the list end there.
 
+use forge_http::answers::Item;
+use forge_http::{Ask, Caller, unusable};
+use lifecycle::ports::ForgeError;
 use url::Url;
+
+/// A page of a list.
+pub(crate) struct Page {
+    pub(crate) items: Vec<Item>,
+    pub(crate) links: Links,
+    /// Whether the address that was asked has moved for good.
+    pub(crate) moved: bool,
+}
+
+impl Page {
+    /// Asks for a page; `home` is the API that may be asked for others.
+    pub(crate) async fn ask(caller: &Caller, ask: &Ask, home: &Url) -> Result<Self, ForgeError> {
+        let (items, response) = caller.list(ask).await?;
+        let links = Links::read(response.headers.get("link"), &response.url, home)
+            .map_err(|why| unusable(ask, &why))?;
+        Ok(Self {
+            items,
+            links,
+            moved: response.moved_permanently,
+        })
+    }
+}
 
 /// Where the other pages of a list are.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -1,46 +1,23 @@
 //! What is asked of GitHub, as plain values: method, address, accepted form, body. Nothing is sent
 //! here and no credential appears here.
 
-use http_client::Method;
+use forge_http::{Ask, below};
 use lifecycle::moment;
-use serde_json::{Value, json};
+use serde_json::json;
 use url::Url;
 
 use crate::config::RepoName;
 
 /// The form of GitHub's JSON answers.
-pub(crate) const JSON: &str = "application/vnd.github+json";
+const JSON: &str = "application/vnd.github+json";
 /// The form in which a file comes as its bytes.
-pub(crate) const RAW: &str = "application/vnd.github.raw+json";
-/// The version of the API that this adapter speaks.
-pub(crate) const API_VERSION: &str = "2022-11-28";
+const RAW: &str = "application/vnd.github.raw+json";
 /// Items on a page; the most that GitHub gives.
 const PER_PAGE: &str = "100";
 
-/// One request.
-#[derive(Clone, Debug)]
-pub(crate) struct Ask {
-    pub(crate) method: Method,
-    pub(crate) url: Url,
-    pub(crate) accept: &'static str,
-    pub(crate) body: Option<Value>,
-}
-
-impl Ask {
-    /// A read of an address as it is, such as that of a next page.
-    pub(crate) fn get(url: Url) -> Self {
-        Self {
-            method: Method::GET,
-            url,
-            accept: JSON,
-            body: None,
-        }
-    }
-
-    /// Method and path, for errors: the query may hold what does not belong there.
-    pub(crate) fn call(&self) -> String {
-        format!("{} {}", self.method, self.url.path())
-    }
+/// A read of an address as it is, such as that of a next page.
+pub(crate) fn get(url: Url) -> Ask {
+    Ask::get(url, JSON)
 }
 
 /// Builds the requests about one repository.
@@ -65,7 +42,7 @@ impl Requests {
 
     /// The token's own user.
     pub(crate) fn user(&self) -> Ask {
-        Ask::get(self.at(&["user"]))
+        get(below(&self.api, &["user"]))
     }
 
     /// The token's own user by way of GraphQL, which app tokens may ask too. The address is
@@ -75,22 +52,18 @@ impl Requests {
         let path = url.path().trim_end_matches('/');
         let root = path.strip_suffix("/v3").unwrap_or(path);
         url.set_path(&format!("{root}/graphql"));
-        Ask {
-            method: Method::POST,
-            url,
-            accept: JSON,
-            body: Some(json!({"query": "query { viewer { login } }"})),
-        }
+        let query = json!({"query": "query { viewer { login } }"});
+        Ask::post(url, JSON, query)
     }
 
     /// The repository itself.
     pub(crate) fn repository(&self) -> Ask {
-        Ask::get(self.in_repo(&[]))
+        get(self.in_repo(&[]))
     }
 
     /// A label of the repository.
     pub(crate) fn label(&self, name: &str) -> Ask {
-        Ask::get(self.in_repo(&["labels", name]))
+        get(self.in_repo(&["labels", name]))
     }
 
     /// Open pull requests, those that changed last first.
@@ -101,26 +74,26 @@ impl Requests {
             .append_pair("sort", "updated")
             .append_pair("direction", "desc")
             .append_pair("per_page", PER_PAGE);
-        Ask::get(url)
+        get(url)
     }
 
     /// One pull request.
     pub(crate) fn pull(&self, number: u64) -> Ask {
-        Ask::get(self.in_repo(&["pulls", &number.to_string()]))
+        get(self.in_repo(&["pulls", &number.to_string()]))
     }
 
     /// The events of a pull request, oldest first.
     pub(crate) fn events(&self, number: u64) -> Ask {
         let mut url = self.in_repo(&["issues", &number.to_string(), "events"]);
         url.query_pairs_mut().append_pair("per_page", PER_PAGE);
-        Ask::get(url)
+        get(url)
     }
 
     /// The reviews of a pull request, oldest first.
     pub(crate) fn reviews(&self, number: u64) -> Ask {
         let mut url = self.in_repo(&["pulls", &number.to_string(), "reviews"]);
         url.query_pairs_mut().append_pair("per_page", PER_PAGE);
-        Ask::get(url)
+        get(url)
     }
 
     /// The comments in the conversation of a pull request that changed since a moment, oldest first.
@@ -129,17 +102,13 @@ impl Requests {
         url.query_pairs_mut()
             .append_pair("since", &moment::rfc3339(since))
             .append_pair("per_page", PER_PAGE);
-        Ask::get(url)
+        get(url)
     }
 
     /// Posts a comment into the conversation of a pull request.
     pub(crate) fn new_comment(&self, number: u64, body: &str) -> Ask {
-        Ask {
-            method: Method::POST,
-            url: self.in_repo(&["issues", &number.to_string(), "comments"]),
-            accept: JSON,
-            body: Some(json!({ "body": body })),
-        }
+        let url = self.in_repo(&["issues", &number.to_string(), "comments"]);
+        Ask::post(url, JSON, json!({ "body": body }))
     }
 
     /// The bytes of a file at a commit; `None` for a path that leaves the repository or names
@@ -152,35 +121,20 @@ impl Requests {
         {
             return None;
         }
-        let mut url = self.in_repo(&["contents"]);
-        if let Ok(mut segments) = url.path_segments_mut() {
-            segments.extend(parts);
-        }
+        let mut url = below(&self.in_repo(&["contents"]), &parts);
         url.query_pairs_mut().append_pair("ref", reference);
-        Some(Ask {
-            accept: RAW,
-            ..Ask::get(url)
-        })
+        Some(Ask::get(url, RAW))
     }
 
     /// The archive of a commit. GitHub answers with a redirect to its download host.
     pub(crate) fn archive(&self, commit: &str) -> Ask {
-        Ask::get(self.in_repo(&["tarball", commit]))
+        get(self.in_repo(&["tarball", commit]))
     }
 
     fn in_repo(&self, rest: &[&str]) -> Url {
         let mut parts = vec!["repos", self.repo.owner(), self.repo.name()];
         parts.extend(rest);
-        self.at(&parts)
-    }
-
-    fn at(&self, parts: &[&str]) -> Url {
-        let mut url = self.api.clone();
-        // An address without a path is refused when it is sent.
-        if let Ok(mut segments) = url.path_segments_mut() {
-            segments.pop_if_empty().extend(parts);
-        }
-        url
+        below(&self.api, &parts)
     }
 }
 

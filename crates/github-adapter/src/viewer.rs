@@ -5,12 +5,12 @@
 //! confirmed, and the error says so: taking any bot's word would let another bot's review count as
 //! ours.
 
+use forge_http::{Caller, unusable};
 use lifecycle::ports::ForgeError;
 use tokio::sync::OnceCell;
 
 use crate::answers;
 use crate::requests::Requests;
-use crate::transport::{Transport, unusable};
 
 /// The login of the token's own user, asked once.
 #[derive(Default)]
@@ -21,25 +21,22 @@ pub(crate) struct Viewer {
 impl Viewer {
     pub(crate) async fn login(
         &self,
-        transport: &Transport,
+        caller: &Caller,
         requests: &Requests,
     ) -> Result<&str, ForgeError> {
-        let login = self
-            .login
-            .get_or_try_init(|| ask(transport, requests))
-            .await?;
+        let login = self.login.get_or_try_init(|| ask(caller, requests)).await?;
         Ok(login)
     }
 }
 
-async fn ask(transport: &Transport, requests: &Requests) -> Result<String, ForgeError> {
+async fn ask(caller: &Caller, requests: &Requests) -> Result<String, ForgeError> {
     let user = requests.user();
-    let refused = match transport.object(&user).await {
+    let refused = match caller.object(&user).await {
         Ok(body) => return answers::user(&body).map_err(|why| unusable(&user, &why)),
         Err(refused @ (ForgeError::NoAccess { .. } | ForgeError::NotFound { .. })) => refused,
         Err(other) => return Err(other),
     };
-    let named = match transport.object(&requests.viewer()).await {
+    let named = match caller.object(&requests.viewer()).await {
         Ok(body) => answers::viewer(&body),
         Err(error @ (ForgeError::Limited { .. } | ForgeError::Unavailable { .. })) => {
             return Err(error);

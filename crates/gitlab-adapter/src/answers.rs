@@ -14,31 +14,12 @@ pub(crate) use issues::{
 pub(crate) use merge_requests::{is_merge_base, merge_request};
 pub(crate) use project::{identity, membership, project};
 
-use lifecycle::text::{cut_chars, one_line};
 use serde::Deserialize;
-use serde_json::value::RawValue;
-
-/// Characters of the reason why an answer cannot be read.
-const MAX_REASON: usize = 160;
-
-/// An item of a list, not yet read.
-pub(crate) type Item = Box<RawValue>;
 
 #[derive(Deserialize)]
 struct Account {
     id: Option<u64>,
     username: String,
-}
-
-/// Whether two label names are the same but for case.
-fn same_label(a: &str, b: &str) -> bool {
-    a.to_lowercase() == b.to_lowercase()
-}
-
-/// Reads one value. The reason of a failure is short: it may repeat what a stranger wrote.
-fn read<'a, T: Deserialize<'a>>(value: &'a RawValue) -> Result<T, String> {
-    serde_json::from_str(value.get())
-        .map_err(|error| cut_chars(&one_line(&error.to_string()), MAX_REASON))
 }
 
 #[cfg(test)]

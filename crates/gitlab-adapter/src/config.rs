@@ -5,8 +5,7 @@
 //! that will be asked is refused: otherwise a project of the same name, and somebody else's, would be
 //! worked on. An instance may live below a path of its host; its API is then below that path too.
 
-use http_client::redact;
-use lifecycle::text::{cut_chars, one_line};
+use forge_http::address::{self, Place, elsewhere, host_of, is_of_site, shown, without_query};
 use url::Url;
 
 /// What is wrong with a configured value.
@@ -72,14 +71,19 @@ pub fn parse_project(spec: &str, api: &Url) -> Result<ProjectPath, ConfigError> 
 }
 
 fn read_project(spec: &str, api: &Url) -> Result<ProjectPath, String> {
-    let spec = spec.split(['?', '#']).next().unwrap_or_default();
+    let spec = without_query(spec);
     let site = api.host_str().unwrap_or_default();
-    let place = Place::read(spec, site);
+    let place = without_scheme(spec, site).unwrap_or_else(|| Place::read(spec));
+    // SSH may have a host of its own beside that of the site.
+    let hosts: &[&str] = if place.is_web {
+        &[]
+    } else {
+        &["ssh.", "altssh."]
+    };
     if let Some(host) = place.host
-        && !is_of_site(host, site, place.is_web)
+        && !is_of_site(host, site, hosts)
     {
-        let host = cut_chars(&one_line(host), 80);
-        return Err(format!("{host} is not {site}, the GitLab that is asked"));
+        return Err(elsewhere(host, site, "GitLab"));
     }
     let mut parts: Vec<String> = Vec::new();
     for part in place.path.trim_matches('/').split('/') {
@@ -126,70 +130,19 @@ fn read_project(spec: &str, api: &Url) -> Result<ProjectPath, String> {
     Ok(ProjectPath(parts.join("/")))
 }
 
-/// The parts of an address of any form; a plain path has no host.
-struct Place<'a> {
-    host: Option<&'a str>,
-    path: &'a str,
-    /// Whether it is an address of the web site, whose path is percent-encoded and may start with
-    /// that of the instance.
-    is_web: bool,
-}
-
-impl<'a> Place<'a> {
-    fn read(spec: &'a str, site: &str) -> Self {
-        if let Some((scheme, rest)) = spec.split_once("://") {
-            let (authority, path) = rest.split_once('/').unwrap_or((rest, ""));
-            let is_web =
-                scheme.eq_ignore_ascii_case("https") || scheme.eq_ignore_ascii_case("http");
-            return Self {
-                host: Some(host_of(authority)),
-                path,
-                is_web,
-            };
-        }
-        let (authority, path) = spec.split_once('/').unwrap_or((spec, ""));
-        // Copied from the address bar of a browser that hides the scheme; the port may be there.
-        if host_of(authority).eq_ignore_ascii_case(site) && !authority.contains('@') {
-            let port = authority.split_once(':').map_or("", |(_, port)| port);
-            if port.bytes().all(|b| b.is_ascii_digit()) {
-                return Self {
-                    host: Some(host_of(authority)),
-                    path,
-                    is_web: true,
-                };
-            }
-        }
-        // The short form of SSH addresses: user@host:path, the user may be missing.
-        match spec.split_once(':') {
-            Some((authority, path)) if !authority.contains('/') => Self {
-                host: Some(host_of(authority)),
-                path,
-                is_web: false,
-            },
-            _ => Self {
-                host: None,
-                path: spec,
-                is_web: false,
-            },
-        }
-    }
-}
-
-/// The host of `user:password@host:port`.
-fn host_of(authority: &str) -> &str {
-    let host = authority
-        .rsplit_once('@')
-        .map_or(authority, |(_, host)| host);
-    host.split_once(':').map_or(host, |(host, _port)| host)
-}
-
-/// SSH may have a host of its own beside that of the site.
-fn is_of_site(host: &str, site: &str, is_web: bool) -> bool {
-    let host = host.to_ascii_lowercase();
-    let bare = ["ssh.", "altssh."]
-        .iter()
-        .find_map(|start| host.strip_prefix(start));
-    host == site || (!is_web && bare == Some(site))
+/// An address of the site as a browser that hides the scheme shows it; the port may be there.
+fn without_scheme<'a>(spec: &'a str, site: &str) -> Option<Place<'a>> {
+    let (authority, path) = spec.split_once('/').unwrap_or((spec, ""));
+    let port = authority.split_once(':').map_or("", |(_, port)| port);
+    let is_bare = host_of(authority).eq_ignore_ascii_case(site)
+        && !authority.contains('@')
+        && !spec.contains("://")
+        && port.bytes().all(|b| b.is_ascii_digit());
+    is_bare.then(|| Place {
+        host: Some(host_of(authority)),
+        path,
+        is_web: true,
+    })
 }
 
 /// A part of an address with its percent-encoding undone, once.
@@ -252,23 +205,7 @@ pub fn api_base(value: &str) -> Result<Url, ConfigError> {
 }
 
 fn read_api_base(value: &str) -> Result<Url, &'static str> {
-    if value.is_empty() {
-        return Err("it is empty");
-    }
-    let with_scheme = if value.contains("://") {
-        value.to_owned()
-    } else {
-        format!("https://{value}")
-    };
-    let mut url = Url::parse(&with_scheme).map_err(|_| "it cannot be read as an address")?;
-    if !matches!(url.scheme(), "http" | "https") {
-        return Err("its scheme is neither https nor http");
-    }
-    if !url.username().is_empty() || url.password().is_some() {
-        return Err("it holds a user name or password, which belong into the secrets");
-    }
-    url.set_query(None);
-    url.set_fragment(None);
+    let mut url = address::read(value)?;
     // With or without the API's part, or copied from below it.
     let path = format!("{}/", url.path().trim_end_matches('/'));
     let root = match path.find("/api/v4/") {
@@ -278,11 +215,6 @@ fn read_api_base(value: &str) -> Result<Url, &'static str> {
     let path = format!("{root}{API_PATH}");
     url.set_path(&path);
     Ok(url)
-}
-
-/// A configured value for an error text: one line, short, without credentials.
-fn shown(value: &str) -> String {
-    cut_chars(&one_line(&redact(value, &[])), 100)
 }
 
 #[cfg(test)]

@@ -5,27 +5,26 @@
 
 use std::cell::OnceCell;
 
+use forge_http::answers::Item;
+use forge_http::{Ask, CLOCK_SKEW, Caller, unusable};
 use http_client::{Client, Secret};
 use lifecycle::ports::{
     ForgeError, Identity, Issue, IssueForge, LabelEvent, Listing, MergeRequest, MergeRequestDraft,
     Project,
 };
-use serde_json::value::RawValue;
 use url::Url;
 
 use crate::answers::{self, Marked, Spelling};
 use crate::config::{ProjectPath, web_root};
-use crate::requests::{Ask, Requests};
-use crate::transport::{Transport, unusable};
-
-/// Seconds by which the clocks of GitLab and of this machine may differ.
-const CLOCK_SKEW: f64 = 30.0;
+use crate::dialect::DIALECT;
+use crate::pages;
+use crate::requests::Requests;
 
 /// One project on GitLab.
 pub struct GitLab {
     api: Url,
     path: ProjectPath,
-    transport: Transport,
+    caller: Caller,
     configured: Requests,
     /// The project as it is called now, known once it is known to have been moved.
     moved: OnceCell<Moved>,
@@ -54,7 +53,7 @@ impl GitLab {
             configured: Requests::new(api_base.clone(), project.as_str()),
             api: api_base,
             path: project,
-            transport: Transport::new(client, token),
+            caller: Caller::new(&DIALECT, client, token),
             moved: OnceCell::new(),
             identity: tokio::sync::OnceCell::new(),
         }
@@ -64,7 +63,7 @@ impl GitLab {
     /// number of seconds can be told as a moment.
     #[must_use]
     pub fn as_of(mut self, now: f64) -> Self {
-        self.transport.set_now(now);
+        self.caller.set_now(now);
         self
     }
 
@@ -76,8 +75,8 @@ impl GitLab {
 
     /// Sends a write. GitLab refuses one under a former path as a whole, so it is sent again by the
     /// project's number.
-    async fn write(&self, ask: impl Fn(&Requests) -> Ask) -> Result<Box<RawValue>, ForgeError> {
-        let outcome = self.transport.object(&ask(self.requests())).await;
+    async fn write(&self, ask: impl Fn(&Requests) -> Ask) -> Result<Item, ForgeError> {
+        let outcome = self.caller.object(&ask(self.requests())).await;
         let led_elsewhere = matches!(
             outcome,
             Err(ForgeError::Refused {
@@ -90,7 +89,7 @@ impl GitLab {
         }
         self.project().await?;
         match self.moved.get() {
-            Some(moved) => self.transport.object(&ask(&moved.requests)).await,
+            Some(moved) => self.caller.object(&ask(&moved.requests)).await,
             None => outcome,
         }
     }
@@ -117,7 +116,7 @@ fn unless_gone<T>(outcome: Result<T, ForgeError>) -> Result<Option<T>, ForgeErro
 impl IssueForge for GitLab {
     async fn project(&self) -> Result<Project, ForgeError> {
         let ask = self.configured.project();
-        let body = self.transport.object(&ask).await?;
+        let body = self.caller.object(&ask).await?;
         let project =
             answers::project(&body, self.path.as_str()).map_err(|why| unusable(&ask, &why))?;
         if let Some(path) = project.moved_to.clone() {
@@ -131,7 +130,7 @@ impl IssueForge for GitLab {
     async fn identity(&self) -> Result<Identity, ForgeError> {
         let ask = async || {
             let ask = self.configured.user();
-            let body = self.transport.object(&ask).await?;
+            let body = self.caller.object(&ask).await?;
             let host = self.api.host_str().unwrap_or("localhost");
             answers::identity(&body, host).map_err(|why| unusable(&ask, &why))
         };
@@ -140,7 +139,7 @@ impl IssueForge for GitLab {
 
     async fn label_spelling(&self, label: &str) -> Result<Option<String>, ForgeError> {
         let mut other = None;
-        let exact = self.transport.pages(self.requests().labels(label), |page| {
+        let exact = pages::read(&self.caller, self.requests().labels(label), |page| {
             Ok(match answers::spelling(&page.items, label) {
                 Spelling::Exact => Some(label.to_owned()),
                 Spelling::Other(name) => {
@@ -162,27 +161,26 @@ impl IssueForge for GitLab {
         };
         let (mut place, mut redirected) = (0, false);
         let ask = self.requests().open_issues(label);
-        self.transport
-            .pages(ask, |page| {
-                redirected |= page.redirected;
-                for item in &page.items {
-                    place += 1;
-                    match answers::listed_issue(item, place) {
-                        // What changes while we read moves to another page and is listed twice.
-                        Ok(issue)
-                            if listing
-                                .items
-                                .iter()
-                                .any(|known: &Issue| known.iid == issue.iid) => {}
-                        // The server's filter minds case, knows words of its own, or was not used.
-                        Ok(issue) if !issue.open || !answers::carries(&issue, label) => {}
-                        Ok(issue) => listing.items.push(issue),
-                        Err(warning) => listing.warnings.push(warning),
-                    }
+        pages::read(&self.caller, ask, |page| {
+            redirected |= page.redirected;
+            for item in &page.items {
+                place += 1;
+                match answers::listed_issue(item, place) {
+                    // What changes while we read moves to another page and is listed twice.
+                    Ok(issue)
+                        if listing
+                            .items
+                            .iter()
+                            .any(|known: &Issue| known.iid == issue.iid) => {}
+                    // The server's filter minds case, knows words of its own, or was not used.
+                    Ok(issue) if !issue.open || !answers::carries(&issue, label) => {}
+                    Ok(issue) => listing.items.push(issue),
+                    Err(warning) => listing.warnings.push(warning),
                 }
-                Ok(None::<()>)
-            })
-            .await?;
+            }
+            Ok(None::<()>)
+        })
+        .await?;
         if redirected && self.moved.get().is_none() {
             self.project().await?;
         }
@@ -197,18 +195,17 @@ impl IssueForge for GitLab {
     ) -> Result<Option<LabelEvent>, ForgeError> {
         let ask = self.requests().label_events(iid);
         let mut items = Vec::new();
-        self.transport
-            .pages(ask.clone(), |page| {
-                items.extend(page.items.iter().cloned());
-                Ok(None::<()>)
-            })
-            .await?;
+        pages::read(&self.caller, ask.clone(), |page| {
+            items.extend(page.items.iter().cloned());
+            Ok(None::<()>)
+        })
+        .await?;
         answers::newest_label_event(&items, label).map_err(|why| unusable(&ask, &why))
     }
 
     async fn access_level(&self, user_id: u64) -> Result<Option<u64>, ForgeError> {
         let ask = self.requests().member(user_id);
-        let Some(body) = unless_gone(self.transport.object(&ask).await)? else {
+        let Some(body) = unless_gone(self.caller.object(&ask).await)? else {
             return Ok(None);
         };
         answers::membership(&body).map_err(|why| unusable(&ask, &why))
@@ -216,7 +213,7 @@ impl IssueForge for GitLab {
 
     async fn issue(&self, iid: u64) -> Result<Option<Issue>, ForgeError> {
         let ask = self.requests().issue(iid);
-        let Some(body) = unless_gone(self.transport.object(&ask).await)? else {
+        let Some(body) = unless_gone(self.caller.object(&ask).await)? else {
             return Ok(None);
         };
         answers::issue(&body)
@@ -228,31 +225,30 @@ impl IssueForge for GitLab {
         let Some(ask) = self.requests().branch(branch) else {
             return Ok(false);
         };
-        Ok(unless_gone(self.transport.send(&ask).await)?.is_some())
+        Ok(unless_gone(self.caller.send(&ask).await)?.is_some())
     }
 
     async fn merge_requests(&self, branch: &str) -> Result<Vec<MergeRequest>, ForgeError> {
         let mut found = Vec::new();
         let ask = self.requests().merge_requests(branch);
-        self.transport
-            .pages(ask, |page| {
-                for item in &page.items {
-                    let merge_request = answers::merge_request(item)
-                        .map_err(|why| format!("a merge request cannot be read: {why}"))?;
-                    // An instance that does not know the filter would answer with all there are.
-                    if merge_request.source_branch == branch {
-                        found.push(merge_request);
-                    }
+        pages::read(&self.caller, ask, |page| {
+            for item in &page.items {
+                let merge_request = answers::merge_request(item)
+                    .map_err(|why| format!("a merge request cannot be read: {why}"))?;
+                // An instance that does not know the filter would answer with all there are.
+                if merge_request.source_branch == branch {
+                    found.push(merge_request);
                 }
-                Ok(None::<()>)
-            })
-            .await?;
+            }
+            Ok(None::<()>)
+        })
+        .await?;
         Ok(found)
     }
 
     async fn contains(&self, head: &str, commit: &str) -> Result<bool, ForgeError> {
         let ask = self.requests().merge_base(head, commit);
-        let body = match self.transport.object(&ask).await {
+        let body = match self.caller.object(&ask).await {
             Ok(body) => body,
             // Nothing in common, or one of the two is not there.
             Err(ForgeError::NotFound { .. }) => return Ok(false),
@@ -288,7 +284,7 @@ impl IssueForge for GitLab {
         let identity = self.identity().await?;
         let since = since - CLOCK_SKEW;
         let ask = self.requests().notes(iid);
-        let found = self.transport.pages(ask, |page| {
+        let found = pages::read(&self.caller, ask, |page| {
             Ok(
                 match answers::marked_note(&page.items, &identity.username, marker, since) {
                     Marked::Found(note) => Some(Some(note)),

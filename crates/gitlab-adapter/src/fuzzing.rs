@@ -1,13 +1,14 @@
 //! The readers of answers for the fuzz targets, without the network. Not part of the interface.
 
+use forge_http::Refusal;
+use forge_http::answers::Listed;
 use http_client::{AtMost, Secret};
 use serde_json::value::RawValue;
 use url::Url;
 
 use crate::answers;
 use crate::pages;
-use crate::refusals::Refusal;
-use crate::transport::Listed;
+use crate::refusals;
 
 /// Reads an answer as everything that it could be the answer to. Gives the texts for people that
 /// came of it.
@@ -58,9 +59,10 @@ pub fn answer(body: &[u8], status: u16, header: &str, token: &Secret) -> Vec<Str
     let refusal = Refusal {
         call: "GET /projects/7".to_owned(),
         status,
+        header: &|_| None,
         body,
         token,
     };
-    texts.push(refusal.read().to_string());
+    texts.push(refusals::read(&refusal).to_string());
     texts
 }

@@ -1,7 +1,8 @@
 //! GitLab REST v4, as the issue port of the core needs it: one [`GitLab`] serves one project.
 //!
 //! `requests` builds what is asked, `answers` and `refusals` read what comes back (both pure),
-//! `forge` joins them over the project's one HTTP client. Nothing here decides what an issue means
+//! `forge` joins them over the project's one HTTP client. What GitLab has in common with other forges
+//! is `forge_http`'s. Nothing here decides what an issue means
 //! for the automation, and no git is spoken here. The rules are those of GitLab's REST
 //! documentation (version 4 of the API), which self-managed instances of many ages follow: what
 //! younger versions added is optional here.
@@ -22,13 +23,13 @@
 
 mod answers;
 mod config;
+mod dialect;
 mod forge;
 #[doc(hidden)]
 pub mod fuzzing;
 mod pages;
 mod refusals;
 mod requests;
-mod transport;
 
 pub use config::{ConfigError, ProjectPath, api_base, parse_project};
 pub use forge::GitLab;

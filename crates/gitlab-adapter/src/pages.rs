@@ -5,7 +5,44 @@
 //! So an instance behind a proxy that writes its inner address into links is read all the same, and
 //! the token never goes elsewhere.
 
+use forge_http::answers::Item;
+use forge_http::{Ask, Caller, MAX_PAGES, too_long, unusable};
+use lifecycle::ports::ForgeError;
 use url::Url;
+
+use crate::requests::get;
+
+/// A page of a list.
+pub(crate) struct Page {
+    pub(crate) items: Vec<Item>,
+    /// Whether the address that was asked led elsewhere.
+    pub(crate) redirected: bool,
+}
+
+/// Reads a list page by page until `look` has seen enough (`Some`), or to its end.
+pub(crate) async fn read<T>(
+    caller: &Caller,
+    first: Ask,
+    mut look: impl FnMut(&Page) -> Result<Option<T>, String>,
+) -> Result<Option<T>, ForgeError> {
+    let mut ask = first;
+    for _ in 0..MAX_PAGES {
+        let (items, response) = caller.list(&ask).await?;
+        let page = Page {
+            items,
+            redirected: response.redirected,
+        };
+        if let Some(found) = look(&page).map_err(|why| unusable(&ask, &why))? {
+            return Ok(Some(found));
+        }
+        let header = |name| response.headers.get(name);
+        match next(&response.url, header("link"), header("x-next-page")) {
+            Some(next) => ask = get(next),
+            None => return Ok(None),
+        }
+    }
+    Err(too_long(&ask))
+}
 
 /// The address of the page after the one that `answered` gave; `None` at the end.
 pub(crate) fn next(answered: &Url, link: Option<&str>, next_page: Option<&str>) -> Option<Url> {

@@ -1,7 +1,7 @@
 //! What is asked of GitLab, as plain values: method, address, body. Nothing is sent here and no
 //! credential appears here.
 
-use http_client::Method;
+use forge_http::{Ask, below};
 use lifecycle::ports::MergeRequestDraft;
 use serde_json::{Value, json};
 use url::Url;
@@ -9,44 +9,24 @@ use url::Url;
 /// Items on a page; the most that GitLab gives.
 const PER_PAGE: &str = "100";
 
-/// One request.
-#[derive(Clone, Debug)]
-pub(crate) struct Ask {
-    pub(crate) method: Method,
-    pub(crate) url: Url,
-    pub(crate) body: Option<Value>,
+/// The form of GitLab's answers.
+const JSON: &str = "application/json";
+
+/// A read of an address as it is, such as that of a next page.
+pub(crate) fn get(url: Url) -> Ask {
+    Ask::get(url, JSON)
 }
 
-impl Ask {
-    /// A read of an address as it is, such as that of a next page.
-    pub(crate) fn get(url: Url) -> Self {
-        Self {
-            method: Method::GET,
-            url,
-            body: None,
-        }
-    }
+fn post(url: Url, body: Value) -> Ask {
+    Ask::post(url, JSON, body)
+}
 
-    fn post(url: Url, body: Value) -> Self {
-        Self {
-            method: Method::POST,
-            url,
-            body: Some(body),
-        }
-    }
-
-    /// A list, asked for in the longest pages.
-    fn list(mut url: Url, query: &[(&str, &str)]) -> Self {
-        url.query_pairs_mut()
-            .extend_pairs(query)
-            .append_pair("per_page", PER_PAGE);
-        Self::get(url)
-    }
-
-    /// Method and path, for errors: the query may hold what does not belong there.
-    pub(crate) fn call(&self) -> String {
-        format!("{} {}", self.method, self.url.path())
-    }
+/// A list, asked for in the longest pages.
+fn list(mut url: Url, query: &[(&str, &str)]) -> Ask {
+    url.query_pairs_mut()
+        .extend_pairs(query)
+        .append_pair("per_page", PER_PAGE);
+    get(url)
 }
 
 /// Builds the requests about one project.
@@ -76,12 +56,12 @@ impl Requests {
 
     /// The token's own user.
     pub(crate) fn user(&self) -> Ask {
-        Ask::get(self.at(&["user"]))
+        get(below(&self.api, &["user"]))
     }
 
     /// The project itself.
     pub(crate) fn project(&self) -> Ask {
-        Ask::get(self.in_project(&[]))
+        get(self.in_project(&[]))
     }
 
     /// The project's labels that hold a text, those of its groups included. The server's search
@@ -89,9 +69,9 @@ impl Requests {
     pub(crate) fn labels(&self, text: &str) -> Ask {
         let url = self.in_project(&["labels"]);
         if text.contains('"') {
-            Ask::list(url, &[])
+            list(url, &[])
         } else {
-            Ask::list(url, &[("search", text)])
+            list(url, &[("search", text)])
         }
     }
 
@@ -105,17 +85,17 @@ impl Requests {
             query.push(("labels", label));
         }
         query.extend([("order_by", "updated_at"), ("sort", "desc")]);
-        Ask::list(url, &query)
+        list(url, &query)
     }
 
     /// One issue.
     pub(crate) fn issue(&self, iid: u64) -> Ask {
-        Ask::get(self.in_project(&["issues", &iid.to_string()]))
+        get(self.in_project(&["issues", &iid.to_string()]))
     }
 
     /// The label events of an issue, oldest first.
     pub(crate) fn label_events(&self, iid: u64) -> Ask {
-        Ask::list(
+        list(
             self.in_project(&["issues", &iid.to_string(), "resource_label_events"]),
             &[],
         )
@@ -124,7 +104,7 @@ impl Requests {
     /// The notes of an issue, newest first.
     pub(crate) fn notes(&self, iid: u64) -> Ask {
         let query = [("order_by", "created_at"), ("sort", "desc")];
-        Ask::list(
+        list(
             self.in_project(&["issues", &iid.to_string(), "notes"]),
             &query,
         )
@@ -133,12 +113,12 @@ impl Requests {
     /// Posts a note on an issue.
     pub(crate) fn new_note(&self, iid: u64, body: &str) -> Ask {
         let url = self.in_project(&["issues", &iid.to_string(), "notes"]);
-        Ask::post(url, json!({ "body": body }))
+        post(url, json!({ "body": body }))
     }
 
     /// An account's membership in the project, those in groups above it included.
     pub(crate) fn member(&self, user_id: u64) -> Ask {
-        Ask::get(self.in_project(&["members", "all", &user_id.to_string()]))
+        get(self.in_project(&["members", "all", &user_id.to_string()]))
     }
 
     /// A branch; `None` for a name that git does not allow and that an address cannot hold.
@@ -146,7 +126,7 @@ impl Requests {
         if matches!(name, "" | "." | "..") {
             return None;
         }
-        Some(Ask::get(self.in_project(&["repository", "branches", name])))
+        Some(get(self.in_project(&["repository", "branches", name])))
     }
 
     /// Merge requests from a branch in any state, newest first.
@@ -157,7 +137,7 @@ impl Requests {
             ("order_by", "created_at"),
             ("sort", "desc"),
         ];
-        Ask::list(self.in_project(&["merge_requests"]), &query)
+        list(self.in_project(&["merge_requests"]), &query)
     }
 
     /// Opens a merge request.
@@ -168,7 +148,7 @@ impl Requests {
             "title": draft.title,
             "description": draft.description,
         });
-        Ask::post(self.in_project(&["merge_requests"]), body)
+        post(self.in_project(&["merge_requests"]), body)
     }
 
     /// The best common ancestor of two commits.
@@ -177,23 +157,13 @@ impl Requests {
         url.query_pairs_mut()
             .append_pair("refs[]", one)
             .append_pair("refs[]", other);
-        Ask::get(url)
+        get(url)
     }
 
     fn in_project(&self, rest: &[&str]) -> Url {
         let mut parts = vec!["projects", self.project.as_str()];
         parts.extend(rest);
-        self.at(&parts)
-    }
-
-    /// Each part is encoded whole, a slash in it included.
-    fn at(&self, parts: &[&str]) -> Url {
-        let mut url = self.api.clone();
-        // An address without a path is refused when it is sent.
-        if let Ok(mut segments) = url.path_segments_mut() {
-            segments.pop_if_empty().extend(parts);
-        }
-        url
+        below(&self.api, &parts)
     }
 }
 

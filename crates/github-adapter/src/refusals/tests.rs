@@ -1,16 +1,18 @@
 use super::*;
+
+use http_client::Secret;
+
 use crate::fixtures;
 
 fn refusal(status: u16, headers: &Value, body: &[u8]) -> ForgeError {
     let token = Secret::new("ghp_abcdefghijklmnopqrstuvwxyz012345");
-    Refusal {
+    read(&Refusal {
         call: "GET /repos/acme/widget/pulls".to_owned(),
         status,
         header: &|name| headers[name].as_str().map(str::to_owned),
         body,
         token: &token,
-    }
-    .read()
+    })
 }
 
 #[test]

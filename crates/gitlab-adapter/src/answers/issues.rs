@@ -1,5 +1,6 @@
 //! Issues, their label events and notes, and the labels of the project.
 
+use forge_http::answers::{Item, Newest, read, same_label, unreadable};
 use http_client::AtMost;
 use lifecycle::moment;
 use lifecycle::ports::{Issue, LabelEvent};
@@ -7,7 +8,7 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
 
-use super::{Account, Item, read, same_label};
+use super::Account;
 
 /// Labels of one issue that are read; more is no answer of GitLab's.
 const MAX_LABELS: usize = 10_000;
@@ -67,10 +68,8 @@ pub(crate) fn listed_issue(item: &RawValue, place: usize) -> Result<Issue, Strin
         struct Identified {
             iid: u64,
         }
-        match read::<Identified>(item) {
-            Ok(Identified { iid }) => format!("issue {iid} cannot be read: {why}"),
-            Err(_) => format!("item {place} of the list of issues cannot be read: {why}"),
-        }
+        let iid = read::<Identified>(item).ok().map(|item| item.iid);
+        unreadable("issue", iid, place, &why)
     })
 }
 
@@ -101,7 +100,7 @@ pub(crate) fn newest_label_event(
         created_at: String,
         user: Option<Account>,
     }
-    let mut newest: Option<(f64, LabelEvent)> = None;
+    let mut newest = Newest::default();
     for item in items {
         let Ok(kind) = read::<Kind>(item) else {
             continue;
@@ -114,22 +113,14 @@ pub(crate) fn newest_label_event(
         }
         let wire: EventWire =
             read(item).map_err(|why| format!("a label event cannot be read: {why}"))?;
-        let moment = moment::parse_rfc3339(&wire.created_at)
-            .ok_or_else(|| format!("the moment of label event {} cannot be read", wire.id))?;
-        let is_newer = newest
-            .as_ref()
-            .is_none_or(|(when, event)| moment > *when || (moment >= *when && wire.id > event.id));
-        if is_newer {
-            let event = LabelEvent {
-                id: wire.id,
-                created_at: wire.created_at,
-                actor_id: wire.user.as_ref().and_then(|user| user.id),
-                actor: wire.user.map(|user| user.username),
-            };
-            newest = Some((moment, event));
-        }
+        newest.look_at(LabelEvent {
+            id: wire.id,
+            created_at: wire.created_at,
+            actor_id: wire.user.as_ref().and_then(|user| user.id),
+            actor: wire.user.map(|user| user.username),
+        })?;
     }
-    Ok(newest.map(|(_, event)| event))
+    Ok(newest.found())
 }
 
 /// How a project spells a label.

@@ -1,10 +1,11 @@
 //! Merge requests and what they are compared by.
 
+use forge_http::answers::read;
 use lifecycle::ports::MergeRequest;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::{Account, read};
+use super::Account;
 
 /// One merge request. Nothing of a list of them may be passed over: one that is missed is opened a
 /// second time.

@@ -1,11 +1,10 @@
 //! The project, and the accounts that have to do with it.
 
+use forge_http::answers::read;
 use lifecycle::ports::{Identity, Project};
 use lifecycle::text::one_line;
 use serde::Deserialize;
 use serde_json::value::RawValue;
-
-use super::read;
 
 /// The project. `configured` is the path that was asked for; another one in the answer (but for
 /// case) means that the project was moved.

@@ -1,3 +1,4 @@
+use forge_http::answers::Item;
 use lifecycle::moment::parse_rfc3339;
 use lifecycle::ports::Issue;
 use serde_json::Value;

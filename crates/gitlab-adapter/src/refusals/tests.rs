@@ -1,16 +1,19 @@
 use super::*;
+
+use http_client::Secret;
+
 use crate::fixtures;
 
 fn refusal(status: u16, body: &[u8]) -> ForgeError {
     let token = Secret::new("glpat-abcdefghijklmnopqrst");
     let call = "GET /api/v4/projects/group%2Fservice/issues".to_owned();
-    Refusal {
+    read(&Refusal {
         call,
         status,
+        header: &|_| None,
         body,
         token: &token,
-    }
-    .read()
+    })
 }
 
 #[test]

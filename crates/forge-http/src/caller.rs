@@ -1,4 +1,4 @@
-//! One call to GitHub: the token goes along, a failing status or no answer becomes the core's error.
+//! One call to a forge: the token goes along, a failing status or no answer becomes the core's error.
 
 use std::time::{Duration, Instant};
 
@@ -7,67 +7,71 @@ use http_client::{
 };
 use lifecycle::ports::ForgeError;
 use lifecycle::text::{cut_chars, one_line};
-use serde_json::value::RawValue;
 
-use crate::pages::Links;
-use crate::refusals::Refusal;
-use crate::requests::{API_VERSION, Ask, Requests};
+use crate::answers::{Item, Listed};
+use crate::ask::Ask;
+use crate::refusal::Refusal;
 
-/// The service's name in errors.
-const SERVICE: &str = "GitHub";
-/// Bytes of a page of a list: a hundred descriptions of the greatest length fit.
-const MAX_PAGE_BYTES: u64 = 64 * 1024 * 1024;
-/// What a secondary limit without a period asks for at least, in seconds.
+/// Pages of one list that are read at most: 5,000 items. A longer list is an error, never a part.
+pub const MAX_PAGES: usize = 50;
+/// What a limit without a period is taken for, in seconds.
 const UNSTATED_WAIT: f64 = 60.0;
 /// Characters of an error text of the HTTP client.
 const MAX_DETAIL: usize = 400;
 
-/// The items of a page, ten times as many as GitHub puts on one.
-pub(crate) type Listed = AtMost<Box<RawValue>, 1000>;
-
-/// A page of a list.
-pub(crate) struct Page {
-    pub(crate) items: Vec<Box<RawValue>>,
-    pub(crate) links: Links,
-    /// Whether the address that was asked has moved for good.
-    pub(crate) moved: bool,
+/// How a forge is spoken to, where that differs.
+#[derive(Debug)]
+pub struct Dialect {
+    /// The service's name in errors.
+    pub service: &'static str,
+    /// Bytes of an answer at most: those of a page with the longest items.
+    pub max_bytes: u64,
+    /// Adds the token to a request, and headers that belong to each one.
+    pub sign: fn(Request, &Secret) -> Request,
+    /// The error that a refusal means. Limits are none: the HTTP client has read them before.
+    pub refused: fn(&Refusal<'_>) -> ForgeError,
 }
 
 /// Sends requests with the token.
-pub(crate) struct Transport {
+pub struct Caller {
+    dialect: &'static Dialect,
     client: Client,
     token: Secret,
     /// A moment in seconds since the epoch, and when it was.
     clock: Option<(f64, Instant)>,
 }
 
-impl Transport {
-    pub(crate) fn new(client: Client, token: Secret) -> Self {
+impl Caller {
+    /// Nothing is sent yet.
+    pub fn new(dialect: &'static Dialect, client: Client, token: Secret) -> Self {
         Self {
+            dialect,
             client,
             token,
             clock: None,
         }
     }
 
-    pub(crate) fn set_now(&mut self, now: f64) {
+    /// Tells what time it is (seconds since the epoch), so that a limit stated as a number of seconds
+    /// can be told as a moment.
+    pub fn set_now(&mut self, now: f64) {
         self.clock = Some((now, Instant::now()));
     }
 
     /// Any 2xx, else the error that the answer means.
-    pub(crate) async fn send(&self, ask: &Ask) -> Result<Response, ForgeError> {
-        let request = self.request(ask)?.max_bytes(MAX_PAGE_BYTES);
+    pub async fn send(&self, ask: &Ask) -> Result<Response, ForgeError> {
+        let request = self.request(ask)?.max_bytes(self.dialect.max_bytes);
         let sent = self.client.send(request).await;
         let response = sent.map_err(|error| self.unanswered(ask, &error))?;
         if (200..300).contains(&response.status) {
-            Ok(response)
-        } else {
-            Err(self.refused_here(ask, &response))
+            return Ok(response);
         }
+        Err(led_away(ask, &response).unwrap_or_else(|| self.refused(ask, &response)))
     }
 
-    /// Like [`Transport::send`], with the body left to be read, within a time and a number of bytes.
-    pub(crate) async fn stream(
+    /// Like [`Caller::send`], with the body left to be read, within a time and a number of bytes.
+    /// What is streamed may lie on a host of its own (archives do).
+    pub async fn stream(
         &self,
         ask: &Ask,
         timeout: Duration,
@@ -87,31 +91,24 @@ impl Transport {
     }
 
     /// An answer that is one JSON value.
-    pub(crate) async fn object(&self, ask: &Ask) -> Result<Box<RawValue>, ForgeError> {
+    pub async fn object(&self, ask: &Ask) -> Result<Item, ForgeError> {
         let response = self.send(ask).await?;
         response
             .json()
             .map_err(|error| self.unanswered(ask, &error))
     }
 
-    /// A page of a list; `requests` says where GitHub is.
-    pub(crate) async fn page(&self, ask: &Ask, requests: &Requests) -> Result<Page, ForgeError> {
+    /// An answer that is a page of a list, with the answer itself: it says where the next one is.
+    pub async fn list(&self, ask: &Ask) -> Result<(Vec<Item>, Response), ForgeError> {
         let response = self.send(ask).await?;
         let AtMost(items): Listed = response
             .json()
             .map_err(|error| self.unanswered(ask, &error))?;
-        let header = response.headers.get("link");
-        let links = Links::read(header, &response.url, requests.api())
-            .map_err(|why| unusable(ask, &why))?;
-        Ok(Page {
-            items,
-            links,
-            moved: response.moved_permanently,
-        })
+        Ok((items, response))
     }
 
     /// The error for a call without a proper answer.
-    pub(crate) fn unanswered(&self, ask: &Ask, error: &HttpError) -> ForgeError {
+    pub fn unanswered(&self, ask: &Ask, error: &HttpError) -> ForgeError {
         match error {
             HttpError::Limited { wait, .. } => ForgeError::Limited {
                 call: ask.call(),
@@ -124,34 +121,14 @@ impl Transport {
         }
     }
 
-    /// The error for a refusal, which must come from the origin that was asked to mean anything.
-    fn refused_here(&self, ask: &Ask, response: &Response) -> ForgeError {
-        if led_away(ask, response) {
-            let place = response.url.origin().ascii_serialization();
-            let why = format!(
-                "it was led to {place}, where the token does not go (status {}); configure that address if it is right",
-                response.status
-            );
-            return unusable(ask, &why);
-        }
-        self.refused(ask, response)
-    }
-
     fn refused(&self, ask: &Ask, response: &Response) -> ForgeError {
-        if let Some(limit) = response.limit() {
-            return ForgeError::Limited {
-                call: ask.call(),
-                resets_at: self.moment_of(limit),
-            };
-        }
-        let refusal = Refusal {
+        (self.dialect.refused)(&Refusal {
             call: ask.call(),
             status: response.status,
             header: &|name| response.headers.get(name).map(str::to_owned),
             body: &response.body,
             token: &self.token,
-        };
-        refusal.read()
+        })
     }
 
     fn moment_of(&self, wait: RateLimit) -> Option<f64> {
@@ -167,11 +144,9 @@ impl Transport {
     }
 
     fn request(&self, ask: &Ask) -> Result<Request, ForgeError> {
-        let bearer = Secret::new(format!("Bearer {}", self.token.expose()));
-        let request = Request::new(ask.method.clone(), SERVICE, ask.url.clone())
-            .header("accept", ask.accept)
-            .header("x-github-api-version", API_VERSION)
-            .credential("authorization", bearer);
+        let request = Request::new(ask.method.clone(), self.dialect.service, ask.url.clone())
+            .header("accept", ask.accept);
+        let request = (self.dialect.sign)(request, &self.token);
         match &ask.body {
             Some(body) => request
                 .json(body)
@@ -181,15 +156,33 @@ impl Transport {
     }
 }
 
+/// The error for a refusal of another origin than the one that was asked, which got no token: it
+/// says nothing about what the token may.
+fn led_away(ask: &Ask, response: &Response) -> Option<ForgeError> {
+    let is_of_token = matches!(response.status, 401 | 403 | 404);
+    if !is_of_token || response.url.origin() == ask.url.origin() {
+        return None;
+    }
+    let place = response.url.origin().ascii_serialization();
+    let why = format!(
+        "it was led to {place}, where the token does not go (status {}); configure that address if it is right",
+        response.status
+    );
+    Some(unusable(ask, &why))
+}
+
 /// The error for an answer that is not what was asked for.
-pub(crate) fn unusable(ask: &Ask, why: &str) -> ForgeError {
+pub fn unusable(ask: &Ask, why: &str) -> ForgeError {
     ForgeError::Unavailable {
         call: ask.call(),
         detail: why.to_owned(),
     }
 }
 
-/// Whether a refusal comes from another origin than the one that was asked, which got no token.
-fn led_away(ask: &Ask, response: &Response) -> bool {
-    matches!(response.status, 401 | 403 | 404) && response.url.origin() != ask.url.origin()
+/// The error for a list that has more than [`MAX_PAGES`].
+pub fn too_long(ask: &Ask) -> ForgeError {
+    unusable(ask, &format!("the list has more than {MAX_PAGES} pages"))
 }
+
+#[cfg(test)]
+mod tests;

@@ -3,11 +3,8 @@
 use super::Patient;
 use super::finding::{Finding, Findings};
 use crate::commands::plain::span;
+use forge_http::CLOCK_SKEW;
 use http_client::{HttpError, Request, Url};
-
-/// Seconds by which clocks may differ: that much the adapters allow for when they look for what was
-/// posted after a moment.
-const ALLOWED: f64 = 30.0;
 
 /// Asks an address without any credential. Any answer will do.
 pub(super) async fn check(
@@ -26,7 +23,8 @@ pub(super) async fn check(
         return Ok(());
     };
     let difference = theirs - patient.session.now();
-    if difference.abs() > ALLOWED {
+    // That much the adapters allow for when they look for what was posted after a moment.
+    if difference.abs() > CLOCK_SKEW {
         let way = if difference > 0.0 {
             "behind"
         } else {

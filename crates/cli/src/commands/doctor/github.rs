@@ -1,17 +1,14 @@
 //! GitHub: whose token it is, and each repository as the token sees it.
 
+use super::Patient;
 use super::finding::{Finding, Findings};
-use super::{Patient, clocks};
+use super::forge::{self, Forge, Site};
 use crate::commands::plain::counted;
 use crate::config::ReviewConfig;
-use futures_util::future::join_all;
-use github_adapter::{Access, GitHub};
+use forge_http::answers::same_label;
+use github_adapter::{Access, GitHub, RepoName};
 use http_client::Secret;
 use lifecycle::ports::{ForgeError, Listing, Pull, ReviewForge};
-
-/// The service's name in errors.
-const SERVICE: &str = "GitHub";
-const CHECK: &str = "repository";
 
 pub(super) async fn check(
     patient: &Patient<'_>,
@@ -19,78 +16,64 @@ pub(super) async fn check(
     token: Option<Secret>,
     findings: &mut Findings<'_>,
 ) {
-    let mut url = config.api_url.clone();
-    if let Ok(mut segments) = url.path_segments_mut() {
-        // Costs nothing of the limit that it tells about.
-        segments.pop_if_empty().push("rate_limit");
-    }
-    if let Err(error) = clocks::check(patient, SERVICE, url, findings).await {
-        findings.add(Finding::failed("GitHub", error.to_string(), unreachable()));
-        return;
-    }
-    let Some(token) = token else {
-        findings.add(Finding::skipped(CHECK, "a token is needed first"));
-        return;
+    let site = Site {
+        api: &config.api_url,
+        targets: &config.repos,
+        label: &config.trigger_label,
     };
-    let forges: Vec<(String, GitHub)> = config
-        .repos
-        .iter()
-        .map(|repo| {
-            let (client, api) = (patient.client.clone(), config.api_url.clone());
-            let forge = GitHub::new(client, api, repo.clone(), token.clone());
-            (repo.to_string(), forge.as_of(patient.session.now()))
-        })
-        .collect();
-    if let Some((_, forge)) = forges.first() {
-        match forge.login().await {
-            Ok(login) => findings.add(Finding::ok("token", format!("it belongs to {login}"))),
-            Err(error) => {
-                findings.add(Finding::failed("token", error.to_string(), advice(&error)));
-                return;
-            }
-        }
-    }
-    let looks = forges
-        .iter()
-        .map(async |(name, forge)| (name, look(forge, config).await));
-    for (name, found) in join_all(looks).await {
-        for finding in found {
-            findings.add(finding.of(name));
-        }
-    }
+    let open = |client, repo: &RepoName, token| {
+        let api = config.api_url.clone();
+        GitHub::new(client, api, repo.clone(), token).as_of(patient.session.now())
+    };
+    forge::check(patient, site, token, open, findings).await;
 }
 
-async fn look(forge: &GitHub, config: &ReviewConfig) -> Vec<Finding> {
-    let label = config.trigger_label.as_str();
-    let (access, listing, has_label) =
-        futures_util::join!(forge.access(), forge.list_open(), forge.has_label(label));
-    let access = match access {
-        Ok(access) => access,
-        Err(error) => return vec![Finding::failed(CHECK, error.to_string(), advice(&error))],
-    };
-    let mut findings = vec![match listing {
-        Ok(listing) => standing(&access, &listing, label),
-        Err(error) => Finding::failed(CHECK, error.to_string(), advice(&error)),
-    }];
-    findings.push(match has_label {
-        Ok(true) => Finding::ok("label", format!("{label} exists")),
-        Ok(false) => Finding::failed(
-            "label",
-            format!("there is no label {label}, so nobody can ask for a review"),
-            "Create the label in the repository, or change `trigger_label`.",
-        ),
-        Err(error) => Finding::warning("label", error.to_string(), advice(&error)),
-    });
-    findings
+impl Forge for GitHub {
+    const SERVICE: &'static str = "GitHub";
+    const TARGET: &'static str = "repository";
+    // Costs nothing of the limit that it tells about.
+    const PROBE: &'static str = "rate_limit";
+    const UNREACHABLE: &'static str = "Check the network, `github_api_url`, and (for a private \
+        certificate authority) SSL_CERT_FILE.";
+    const BAD_TOKEN: &'static str = "Make a new token and set it as GITHUB_PERSONAL_ACCESS_TOKEN \
+        in the secrets of the agent server.";
+    const NO_ACCESS: &'static str = "Check the name, and give the token access: a classic token \
+        needs the scope `repo`, a fine-grained one this repository with contents (read), issues \
+        and pull requests (read and write).";
+
+    async fn owner(&self) -> Result<String, ForgeError> {
+        self.login().await
+    }
+
+    async fn look(&self, label: &str) -> Vec<Finding> {
+        let (access, listing, has_label) =
+            futures_util::join!(self.access(), self.list_open(), self.has_label(label));
+        let access = match access {
+            Ok(access) => access,
+            Err(error) => return vec![Self::failed(Self::TARGET, &error)],
+        };
+        let target = match listing {
+            Ok(listing) => standing(&access, &listing, label),
+            Err(error) => Self::failed(Self::TARGET, &error),
+        };
+        let label = match has_label {
+            Ok(true) => Finding::ok("label", format!("{label} exists")),
+            Ok(false) => Finding::failed(
+                "label",
+                format!("there is no label {label}, so nobody can ask for a review"),
+                "Create the label in the repository, or change `trigger_label`.",
+            ),
+            Err(error) => Finding::warning("label", error.to_string(), Self::advice(&error)),
+        };
+        vec![target, label]
+    }
 }
 
 fn standing(access: &Access, listing: &Listing<Pull>, label: &str) -> Finding {
-    let wanted = label.to_lowercase();
-    let labelled = listing.items.iter().filter(|pull| {
-        pull.labels
-            .iter()
-            .any(|label| label.to_lowercase() == wanted)
-    });
+    let labelled = listing
+        .items
+        .iter()
+        .filter(|pull| pull.labels.iter().any(|name| same_label(name, label)));
     let found = format!(
         "access: {}; {}, {} with the label",
         access.role.unwrap_or("not stated"),
@@ -103,32 +86,16 @@ fn standing(access: &Access, listing: &Listing<Pull>, label: &str) -> Finding {
     );
     if access.archived {
         let advice = "Take it off the list: an archived repository takes no reviews.";
-        return Finding::failed(CHECK, format!("it is archived; {found}"), advice);
+        return Finding::failed(GitHub::TARGET, format!("it is archived; {found}"), advice);
     }
     if let Some(name) = &listing.moved_to {
         let advice = "Write the new name into `repos`; its state goes by the configured name, so \
                       expect labelled pull requests to be reviewed once more.";
-        return Finding::warning(CHECK, format!("it is called {name} now; {found}"), advice);
+        return Finding::warning(
+            GitHub::TARGET,
+            format!("it is called {name} now; {found}"),
+            advice,
+        );
     }
-    Finding::ok(CHECK, found)
-}
-
-fn unreachable() -> &'static str {
-    "Check the network, `github_api_url`, and (for a private certificate authority) SSL_CERT_FILE."
-}
-
-fn advice(error: &ForgeError) -> &'static str {
-    match error {
-        ForgeError::BadToken { .. } => {
-            "Make a new token and set it as GITHUB_PERSONAL_ACCESS_TOKEN in the secrets of the \
-             agent server."
-        }
-        ForgeError::NoAccess { .. } | ForgeError::NotFound { .. } => {
-            "Check the name, and give the token access: a classic token needs the scope `repo`, a \
-             fine-grained one this repository with contents (read), issues and pull requests (read \
-             and write)."
-        }
-        ForgeError::Limited { .. } => "Wait, and check again.",
-        ForgeError::Refused { .. } | ForgeError::Unavailable { .. } => unreachable(),
-    }
+    Finding::ok(GitHub::TARGET, found)
 }

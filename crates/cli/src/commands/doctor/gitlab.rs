@@ -1,18 +1,14 @@
 //! GitLab: whose token it is, and each project as the token sees it.
 
+use super::Patient;
 use super::finding::{Finding, Findings};
-use super::{Patient, clocks};
+use super::forge::{self, Forge, Site};
 use crate::commands::plain::counted;
 use crate::config::IssueConfig;
-use futures_util::future::join_all;
-use gitlab_adapter::GitLab;
+use gitlab_adapter::{GitLab, ProjectPath};
 use http_client::Secret;
 use lifecycle::issue::DEVELOPER;
 use lifecycle::ports::{ForgeError, IssueForge, Project};
-
-/// The service's name in errors.
-const SERVICE: &str = "GitLab";
-const CHECK: &str = "project";
 
 pub(super) async fn check(
     patient: &Patient<'_>,
@@ -20,84 +16,73 @@ pub(super) async fn check(
     token: Option<Secret>,
     findings: &mut Findings<'_>,
 ) {
-    let mut url = config.api_url.clone();
-    if let Ok(mut segments) = url.path_segments_mut() {
-        segments.pop_if_empty().push("user");
-    }
-    if let Err(error) = clocks::check(patient, SERVICE, url, findings).await {
-        findings.add(Finding::failed("GitLab", error.to_string(), unreachable()));
-        return;
-    }
-    let Some(token) = token else {
-        findings.add(Finding::skipped(CHECK, "a token is needed first"));
-        return;
+    let site = Site {
+        api: &config.api_url,
+        targets: &config.projects,
+        label: &config.trigger_label,
     };
-    let forges: Vec<(String, GitLab)> = config
-        .projects
-        .iter()
-        .map(|project| {
-            let (client, api) = (patient.client.clone(), config.api_url.clone());
-            let forge = GitLab::new(client, api, project.clone(), token.clone());
-            (project.to_string(), forge.as_of(patient.session.now()))
-        })
-        .collect();
-    if let Some((_, forge)) = forges.first() {
-        match forge.identity().await {
-            Ok(owner) => {
-                let found = format!("it belongs to {}", owner.username);
-                findings.add(Finding::ok("token", found));
-            }
-            Err(error) => {
-                findings.add(Finding::failed("token", error.to_string(), advice(&error)));
-                return;
-            }
-        }
+    let open = |client, project: &ProjectPath, token| {
+        let api = config.api_url.clone();
+        GitLab::new(client, api, project.clone(), token).as_of(patient.session.now())
+    };
+    forge::check(patient, site, token, open, findings).await;
+}
+
+impl Forge for GitLab {
+    const SERVICE: &'static str = "GitLab";
+    const TARGET: &'static str = "project";
+    const PROBE: &'static str = "user";
+    const UNREACHABLE: &'static str = "Check the network, `gitlab_api_url`, and (for a private \
+        certificate authority) SSL_CERT_FILE.";
+    const BAD_TOKEN: &'static str = "Make a new token with the scope `api` and set it as \
+        GITLAB_TOKEN in the secrets of the agent server.";
+    const NO_ACCESS: &'static str = "Check the path, and give the token's account the role \
+        Developer in the project.";
+
+    async fn owner(&self) -> Result<String, ForgeError> {
+        let owner = self.identity().await?;
+        Ok(owner.username)
     }
-    let looks = forges
-        .iter()
-        .map(async |(name, forge)| (name, look(forge, config).await));
-    for (name, found) in join_all(looks).await {
-        for finding in found {
-            findings.add(finding.of(name));
-        }
+
+    async fn look(&self, label: &str) -> Vec<Finding> {
+        let target = match self.project().await {
+            Ok(project) => standing(&project),
+            Err(error) => return vec![Self::failed(Self::TARGET, &error)],
+        };
+        let label = match self.label_spelling(label).await {
+            Ok(Some(spelling)) => labelled(self, &spelling).await,
+            Ok(None) => Finding::failed(
+                "label",
+                format!("there is no label {label}, so nobody can ask for work"),
+                "Create the label in the project or its group, or change `trigger_label`.",
+            ),
+            Err(error) => Self::failed("label", &error),
+        };
+        vec![target, label]
     }
 }
 
-async fn look(forge: &GitLab, config: &IssueConfig) -> Vec<Finding> {
-    let label = config.trigger_label.as_str();
-    let project = match forge.project().await {
-        Ok(project) => project,
-        Err(error) => return vec![Finding::failed(CHECK, error.to_string(), advice(&error))],
-    };
-    let mut findings = vec![standing(&project)];
-    findings.push(match forge.label_spelling(label).await {
-        Ok(Some(spelling)) => match forge.list_labelled(&spelling).await {
-            Ok(listing) => {
-                let issues = counted(
-                    listing.items.len(),
-                    "open issue carries",
-                    "open issues carry",
-                );
-                Finding::ok("label", format!("{spelling} exists; {issues} it"))
-            }
-            Err(error) => Finding::failed("label", error.to_string(), advice(&error)),
-        },
-        Ok(None) => Finding::failed(
-            "label",
-            format!("there is no label {label}, so nobody can ask for work"),
-            "Create the label in the project or its group, or change `trigger_label`.",
-        ),
-        Err(error) => Finding::failed("label", error.to_string(), advice(&error)),
-    });
-    findings
+async fn labelled(forge: &GitLab, label: &str) -> Finding {
+    match forge.list_labelled(label).await {
+        Ok(listing) => {
+            let issues = counted(
+                listing.items.len(),
+                "open issue carries",
+                "open issues carry",
+            );
+            Finding::ok("label", format!("{label} exists; {issues} it"))
+        }
+        Err(error) => GitLab::failed("label", &error),
+    }
 }
 
 fn standing(project: &Project) -> Finding {
     let access = project.access_level.map_or("not stated".to_owned(), role);
     let branch = project.default_branch.as_deref().unwrap_or("none");
     let found = format!("access: {access}; default branch: {branch}");
-    let failed =
-        |what: &str, advice: &str| Finding::failed(CHECK, format!("{what}; {found}"), advice);
+    let failed = |what: &str, advice: &str| {
+        Finding::failed(GitLab::TARGET, format!("{what}; {found}"), advice)
+    };
     if project.archived {
         return failed("it is archived", "Take it off the list, or unarchive it.");
     }
@@ -125,9 +110,13 @@ fn standing(project: &Project) -> Finding {
     if let Some(name) = &project.moved_to {
         let advice = "Write the new path into `projects`; its state goes by the configured name, \
                       so expect labelled issues to be worked on once more.";
-        return Finding::warning(CHECK, format!("it is called {name} now; {found}"), advice);
+        return Finding::warning(
+            GitLab::TARGET,
+            format!("it is called {name} now; {found}"),
+            advice,
+        );
     }
-    Finding::ok(CHECK, found)
+    Finding::ok(GitLab::TARGET, found)
 }
 
 /// An access level by the name of its role.
@@ -142,22 +131,4 @@ fn role(level: u64) -> String {
         _ => "Owner",
     };
     format!("{name} ({level})")
-}
-
-fn unreachable() -> &'static str {
-    "Check the network, `gitlab_api_url`, and (for a private certificate authority) SSL_CERT_FILE."
-}
-
-fn advice(error: &ForgeError) -> &'static str {
-    match error {
-        ForgeError::BadToken { .. } => {
-            "Make a new token with the scope `api` and set it as GITLAB_TOKEN in the secrets of \
-             the agent server."
-        }
-        ForgeError::NoAccess { .. } | ForgeError::NotFound { .. } => {
-            "Check the path, and give the token's account the role Developer in the project."
-        }
-        ForgeError::Limited { .. } => "Wait, and check again.",
-        ForgeError::Refused { .. } | ForgeError::Unavailable { .. } => unreachable(),
-    }
 }

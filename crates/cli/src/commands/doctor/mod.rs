@@ -5,6 +5,7 @@ mod agent;
 mod clocks;
 mod feeds;
 mod finding;
+mod forge;
 mod github;
 mod gitlab;
 mod machine;

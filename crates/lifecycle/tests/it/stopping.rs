@@ -58,23 +58,27 @@ async fn what_cannot_be_interrupted_does_not_expire() {
     assert_eq!(world.workspaces.all(), [""; 0]);
 }
 
+/// Even if it looks idle: it may begin at any moment.
 #[tokio::test]
 async fn what_outlives_its_task_and_cannot_be_interrupted_keeps_its_workspace() {
-    let (world, github, _) = closed_at_work().await;
-    world.pass(2.0 * HOUR);
-    refuse_interrupt(&world);
-    let report = world.poll("run-3", &github.policy()).await;
-    assert_eq!(
-        report.warnings,
-        ["4:label:4: it could not be stopped: the agent server refused: 409 Conflict"]
-    );
-    assert_eq!((report.released, world.workspaces.all().len()), (0, 1));
-    assert!(world.record(TASK).workspace_dir().is_some());
+    for how in [Conversation::Running, Conversation::IdleFresh] {
+        let (world, github, id) = closed_at_work().await;
+        world.agents.is(&id, how, "");
+        world.pass(3.0 * HOUR);
+        refuse_interrupt(&world);
+        let report = world.poll("run-3", &github.policy()).await;
+        assert_eq!(
+            report.warnings,
+            ["4:label:4: it could not be stopped: the agent server refused: 409 Conflict"]
+        );
+        assert_eq!((report.released, world.workspaces.all().len()), (0, 1));
+        assert!(world.record(TASK).workspace_dir().is_some());
 
-    let report = world.poll("run-4", &github.policy()).await;
-    assert_eq!(report.released, 1);
-    assert_eq!(world.workspaces.all(), [""; 0]);
-    assert_eq!(world.record(TASK).workspace_dir(), None);
+        let report = world.poll("run-4", &github.policy()).await;
+        assert_eq!(report.released, 1);
+        assert_eq!(world.workspaces.all(), [""; 0]);
+        assert_eq!(world.record(TASK).workspace_dir(), None);
+    }
 }
 
 /// An interrupt that was accepted proves nothing: the conversation is looked at once more.

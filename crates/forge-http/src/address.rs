@@ -53,7 +53,26 @@ pub struct Place<'a> {
 }
 
 impl<'a> Place<'a> {
-    /// Reads what [`without_query`] gives: `scheme://user:password@host:port/path`, `user@host:path` or a plain path.
+    /// Like [`Place::read`], and understands an address of the site as a browser that hides the scheme
+    /// shows it: `host:port/path`, of the site itself or with one of `prefixes` before it.
+    pub fn of_site(spec: &'a str, site: &str, prefixes: &[&str]) -> Self {
+        let (authority, path) = spec.split_once('/').unwrap_or((spec, ""));
+        let port = authority.split_once(':').map_or("", |(_, port)| port);
+        let is_bare = is_of_site(host_of(authority), site, prefixes)
+            && !authority.contains('@')
+            && port.bytes().all(|b| b.is_ascii_digit());
+        if is_bare {
+            return Self {
+                host: Some(host_of(authority)),
+                path,
+                is_web: true,
+            };
+        }
+        Self::read(spec)
+    }
+
+    /// Reads what [`without_query`] gives: `scheme://user:password@host:port/path`, `user@host:path`
+    /// or a plain path.
     pub fn read(spec: &'a str) -> Self {
         if let Some((scheme, rest)) = spec.split_once("://") {
             let (authority, path) = rest.split_once('/').unwrap_or((rest, ""));
@@ -151,6 +170,30 @@ mod tests {
         ] {
             let place = Place::read(without_query(spec));
             assert_eq!((place.host, place.path, place.is_web), expected, "{spec}");
+        }
+    }
+
+    #[test]
+    fn a_site_may_be_named_without_its_scheme() {
+        for (spec, host) in [
+            ("x.example/a/b", Some("x.example")),
+            ("X.example:8443/a/b", Some("X.example")),
+            ("www.x.example/a/b", Some("www.x.example")),
+            ("y.example/a/b", None),
+            ("x.example/a", Some("x.example")),
+        ] {
+            let place = Place::of_site(spec, "x.example", &["www."]);
+            assert_eq!((place.host, place.is_web), (host, host.is_some()), "{spec}");
+            assert!(spec.ends_with(place.path), "{spec}");
+        }
+        // The short form of SSH addresses, and a whole address, are what they are elsewhere.
+        for spec in [
+            "x.example:a/b",
+            "git@x.example:a/b",
+            "https://x.example/a/b",
+        ] {
+            let place = Place::of_site(spec, "x.example", &[]);
+            assert_eq!(place, Place::read(spec), "{spec}");
         }
     }
 

@@ -76,28 +76,18 @@ pub fn parse_repo(spec: &str, api: &Url) -> Result<RepoName, ConfigError> {
 
 fn read_repo(spec: &str, api: &Url) -> Result<RepoName, String> {
     let site = site_host(api);
-    let Place { host, path, .. } = Place::read(without_query(spec));
-    let mut parts = path.trim_matches('/').split('/').peekable();
-    let mut is_address = host.is_some();
-    match host {
-        Some(host) if !is_of_site(host, &site, &HOSTS) => {
-            return Err(elsewhere(host, &site, "GitHub"));
-        }
-        // Copied from the address bar of a browser that hides the scheme.
-        None if parts
-            .peek()
-            .is_some_and(|first| is_of_site(first, &site, &HOSTS)) =>
-        {
-            is_address = true;
-            parts.next();
-        }
-        _ => {}
+    let Place { host, path, .. } = Place::of_site(without_query(spec), &site, &HOSTS);
+    if let Some(host) = host
+        && !is_of_site(host, &site, &HOSTS)
+    {
+        return Err(elsewhere(host, &site, "GitHub"));
     }
+    let mut parts = path.trim_matches('/').split('/');
     let (Some(owner), Some(name)) = (parts.next(), parts.next()) else {
         return Err("it names no owner and repository".to_owned());
     };
     let deeper = parts.next();
-    if !is_address && deeper.is_some_and(|part| !SITE_PARTS.contains(&part)) {
+    if host.is_none() && deeper.is_some_and(|part| !SITE_PARTS.contains(&part)) {
         return Err("it has more parts than owner and repository".to_owned());
     }
     let name = name.strip_suffix(OF_CLONES).unwrap_or(name);

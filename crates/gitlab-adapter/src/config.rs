@@ -5,7 +5,7 @@
 //! that will be asked is refused: otherwise a project of the same name, and somebody else's, would be
 //! worked on. An instance may live below a path of its host; its API is then below that path too.
 
-use forge_http::address::{self, Place, elsewhere, host_of, is_of_site, shown, without_query};
+use forge_http::address::{self, Place, elsewhere, is_of_site, shown, without_query};
 use url::Url;
 
 /// What is wrong with a configured value.
@@ -73,7 +73,7 @@ pub fn parse_project(spec: &str, api: &Url) -> Result<ProjectPath, ConfigError> 
 fn read_project(spec: &str, api: &Url) -> Result<ProjectPath, String> {
     let spec = without_query(spec);
     let site = api.host_str().unwrap_or_default();
-    let place = without_scheme(spec, site).unwrap_or_else(|| Place::read(spec));
+    let place = Place::of_site(spec, site, &[]);
     // SSH may have a host of its own beside that of the site.
     let hosts: &[&str] = if place.is_web {
         &[]
@@ -128,21 +128,6 @@ fn read_project(spec: &str, api: &Url) -> Result<ProjectPath, String> {
         return Err("it holds characters or parts that GitLab does not allow".to_owned());
     }
     Ok(ProjectPath(parts.join("/")))
-}
-
-/// An address of the site as a browser that hides the scheme shows it; the port may be there.
-fn without_scheme<'a>(spec: &'a str, site: &str) -> Option<Place<'a>> {
-    let (authority, path) = spec.split_once('/').unwrap_or((spec, ""));
-    let port = authority.split_once(':').map_or("", |(_, port)| port);
-    let is_bare = host_of(authority).eq_ignore_ascii_case(site)
-        && !authority.contains('@')
-        && !spec.contains("://")
-        && port.bytes().all(|b| b.is_ascii_digit());
-    is_bare.then(|| Place {
-        host: Some(host_of(authority)),
-        path,
-        is_web: true,
-    })
 }
 
 /// A part of an address with its percent-encoding undone, once.

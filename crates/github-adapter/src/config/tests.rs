@@ -30,6 +30,7 @@ fn every_usual_way_to_write_a_repository_is_read() {
         "http://www.github.com/acme/widget",
         "github.com/acme/widget",
         "www.github.com/acme/widget/pull/7/files",
+        "github.com:443/acme/widget",
         "https://github.com/acme/widget/pull/7",
         "https://github.com/acme/widget/pull/7#issuecomment-1",
         "https://github.com/acme/widget/issues?q=is%3Aopen",

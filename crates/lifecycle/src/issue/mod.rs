@@ -2,6 +2,7 @@
 //! Lifecycle and document: `docs/state/gitlab-issue-to-mr.md`.
 
 mod branches;
+mod closing;
 mod discovery;
 mod finish;
 mod notes;

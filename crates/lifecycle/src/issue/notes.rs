@@ -1,5 +1,6 @@
 //! What the issue automation writes: commit message, merge request, notes.
 
+use super::closing::without_closing;
 use crate::decide::Ending;
 use crate::document::{Field, Record};
 use crate::identity::{self, Kind};
@@ -16,8 +17,8 @@ const MAX_ERROR_CHARS: usize = 2000;
 const CUT: &str = "\n\n*The agent's text was long and has been cut here.*";
 const DRAFT: &str = "Draft: ";
 
-/// The agent's words as plain text: no line is a quick action of the forge, nothing passes for a
-/// mark of ours.
+/// The agent's words as plain text: no line is a quick action of the forge, nothing closes an issue
+/// with the merge, nothing passes for a mark of ours.
 pub fn plain_text(text: &str) -> String {
     let mut lines = Vec::new();
     // The forge drops carriage returns before it looks for commands: `/` and `close` would meet.
@@ -33,12 +34,13 @@ pub fn plain_text(text: &str) -> String {
             lines.push(line.to_owned());
         }
     }
-    lines.join("\n")
+    without_closing(&lines.join("\n"))
 }
 
-/// The title of the merge request: at most 255 characters, the draft prefix once.
+/// The title of the merge request: at most 255 characters, the draft prefix once. Merged as one
+/// commit, it is the first line of its message.
 pub fn title(issue_title: &str, iid: u64, draft: bool) -> String {
-    let mut words = one_line(issue_title);
+    let mut words = without_closing(&one_line(issue_title));
     while let Some(rest) = strip_draft(&words) {
         words = rest;
     }
@@ -82,6 +84,7 @@ pub fn description(task: &str, iid: u64, answer: &str, conversation_url: &str) -
 /// The message of the commit of what the agent left uncommitted.
 pub(super) fn commit_message(record: &Record, iid: u64) -> String {
     let title = one_line(record.text(Field::IssueTitle).unwrap_or_default());
+    let title = without_closing(&title);
     let title = if title.is_empty() {
         format!("Resolve issue #{iid}")
     } else {

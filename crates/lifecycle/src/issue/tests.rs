@@ -274,6 +274,14 @@ fn the_message_of_a_commit_of_ours() {
         "Retry uploads on a 502\n\nCloses #42\n"
     );
     assert_eq!(of(""), "Resolve issue #42\n\nCloses #42\n");
+    // Of all issues, only the one that was asked for is closed when it is merged.
+    assert_eq!(of("Closes #5"), "Closes\u{a0}#5\n\nCloses #42\n");
+    assert_eq!(title("Fixes #5", 42, true), "Draft: Fixes\u{a0}#5");
+    let description = description_of("This closes #5.\n\nResolves issue #6");
+    assert!(
+        description.starts_with("This closes\u{a0}#5.\n\nResolves issue\u{a0}#6\n\nCloses #42\n"),
+        "{description}"
+    );
     let long = of(&"word ".repeat(100));
     assert!(long.lines().next().unwrap().chars().count() <= 100);
     assert!(long.ends_with("…\n\nCloses #42\n"));

@@ -40,6 +40,11 @@ pub fn without_query(spec: &str) -> &str {
     spec.split(['?', '#']).next().unwrap_or_default()
 }
 
+/// Schemes of addresses of a web site.
+const WEB: [&str; 2] = ["https", "http"];
+/// Schemes that git knows beside them.
+const OF_GIT: [&str; 6] = ["ssh", "git", "git+ssh", "ssh+git", "git+https", "git+http"];
+
 /// The parts of an address of any form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place<'a> {
@@ -76,12 +81,17 @@ impl<'a> Place<'a> {
     pub fn read(spec: &'a str) -> Self {
         if let Some((scheme, rest)) = spec.split_once("://") {
             let (authority, path) = rest.split_once('/').unwrap_or((rest, ""));
+            let is_one_of = |known: &[&str]| {
+                let mut known = known.iter();
+                known.any(|known| scheme.eq_ignore_ascii_case(known))
+            };
+            let is_web = is_one_of(&WEB);
+            let is_known = is_web || is_one_of(&OF_GIT);
             return Self {
-                host: Some(host_of(authority)),
+                // What is reached in no way that is known is no place on any host.
+                host: Some(if is_known { host_of(authority) } else { spec }),
                 path,
-                is_web: ["https", "http"]
-                    .iter()
-                    .any(|web| scheme.eq_ignore_ascii_case(web)),
+                is_web,
             };
         }
         // The short form of SSH addresses: user@host:path, the user may be missing.
@@ -163,7 +173,13 @@ mod tests {
             ("https://me:pw@x.example/a", web("x.example", "a")),
             ("https://x.example@y.example/a", web("y.example", "a")),
             ("ssh://git@x.example:22/a", other("x.example", "a")),
-            ("file:///a", other("", "a")),
+            ("git+ssh://git@x.example/a", other("x.example", "a")),
+            ("file:///a", other("file:///a", "a")),
+            ("ftp://x.example/a", other("ftp://x.example/a", "a")),
+            (
+                "https:/tps://x.example/a",
+                other("https:/tps://x.example/a", "a"),
+            ),
             ("git@x.example:a/b.git", other("x.example", "a/b.git")),
             ("x.example:a/b", other("x.example", "a/b")),
             ("C:\\a", other("C", "\\a")),

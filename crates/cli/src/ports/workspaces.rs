@@ -69,8 +69,13 @@ impl Workspaces for WorkspacesPort {
             .map_err(|error| failed(dir, &error))
     }
 
-    async fn exists(&self, dir: &str) -> bool {
-        matches!(self.roots.find(Path::new(dir)).await, Ok(Some(_)))
+    async fn exists(&self, dir: &str) -> Result<bool, WorkspaceError> {
+        match self.roots.find(Path::new(dir)).await {
+            Ok(found) => Ok(found.is_some()),
+            // Whatever is there, it is no workspace of ours.
+            Err(workspace_fs::WorkspaceError::OutsideRoots { .. }) => Ok(false),
+            Err(error) => Err(failed(dir, &error)),
+        }
     }
 }
 

@@ -14,6 +14,14 @@ use std::rc::Rc;
 /// Finishing a task is tried this often.
 const MAX_FINISH_ATTEMPTS: u64 = 3;
 
+/// Seconds until a run that waits tries again: what refused for a moment must not use up all attempts.
+const PAUSE_SECONDS: f64 = 30.0;
+
+/// What lies between a failed attempt and the next one of the same run.
+fn next_pause(attempts: u64) -> f64 {
+    PAUSE_SECONDS * f64::from(u32::try_from(attempts).unwrap_or(u32::MAX))
+}
+
 impl<X: World, P: Policy> Engine<'_, X, P> {
     /// Lets the policy finish a task, records what came of it, and removes the workspace if the
     /// conversation has stopped.
@@ -145,6 +153,7 @@ impl<X: World, P: Policy> Engine<'_, X, P> {
     ) -> Result<(), StoreError> {
         let on_record = self.counts_on_record();
         let (task, error) = (task.to_owned(), error.to_owned());
+        let next_try = self.now() + next_pause(attempts);
         let effect = move |document: &mut Document| {
             let Some(mut record) = document.record(&task) else {
                 return;
@@ -158,7 +167,7 @@ impl<X: World, P: Policy> Engine<'_, X, P> {
             }
             let retry = Retry {
                 attempts,
-                next_try: 0.0,
+                next_try,
                 last_error: error.clone(),
             };
             document.put_retry(&task, &retry);

@@ -79,9 +79,13 @@ impl<X: World, P: Policy> Engine<'_, X, P> {
             Step::Interrupt => self.interrupt_and_release(one, lease).await,
             Step::ForgetIfAbsent => {
                 let dir = one.record.workspace_dir().unwrap_or_default();
-                if !self.world.workspaces().exists(dir).await {
-                    self.forget_workspace(&one.task, dir);
-                    self.delete_claim_key(lease, &one.record).await;
+                match self.world.workspaces().exists(dir).await {
+                    Ok(true) => {}
+                    Ok(false) => {
+                        self.forget_workspace(&one.task, dir);
+                        self.delete_claim_key(lease, &one.record).await;
+                    }
+                    Err(error) => self.warn(&one.task, &error.to_string()),
                 }
                 Ok(())
             }

@@ -51,11 +51,19 @@ impl<X: World, P: Policy> Engine<'_, X, P> {
             let settling = DEBOUNCE_SECONDS - oldest.fold(0.0, f64::max);
             clock.sleep(settling.max(pause).min(until - now)).await;
             pause = (pause * 1.5).min(LONGEST_PAUSE_SECONDS);
+            let at = clock.now();
+            let waiting: Vec<(&String, _)> = waiting
+                .into_iter()
+                .filter(|(task, _)| {
+                    // After a failed attempt it is left alone for a while.
+                    let retry = document.retry(task);
+                    retry.is_none_or(|retry| retry.next_try <= at)
+                })
+                .collect();
             let ids: Vec<String> = waiting
                 .iter()
                 .map(|(task, record)| self.conversation_of(task, record))
                 .collect();
-            let at = clock.now();
             let seen = self.world.agents().observe(&ids).await;
             for ((task, record), seen) in waiting.into_iter().zip(seen) {
                 let one = Watched {

@@ -33,35 +33,24 @@ pub(super) fn without_closing(text: &str) -> String {
 
 /// Where the reference of the first verb that has one starts.
 fn closing(text: &str) -> Option<usize> {
-    let mut at = 0;
-    while let Some(word) = next_word(text, at) {
-        let end = word
-            + text[word..]
-                .find(|c| !is_of_word(c))
-                .unwrap_or(text.len() - word);
-        if is_verb(&text[word..end])
-            && let Some(reference) = reference_after(text, end)
-        {
-            return Some(reference);
-        }
-        at = end;
-    }
-    None
+    let ends = text.match_indices([' ', ':']).map(|(end, _)| end);
+    ends.filter(|end| ends_in_verb(&text[..*end]))
+        .find_map(|end| reference_after(text, end))
 }
 
-fn next_word(text: &str, from: usize) -> Option<usize> {
-    text[from..].find(is_of_word).map(|offset| from + offset)
-}
-
-fn is_of_word(c: char) -> bool {
-    c.is_alphanumeric() || c == '_'
-}
-
-fn is_verb(word: &str) -> bool {
-    let word = word.to_ascii_lowercase();
+/// Whether a text ends in a verb, or in a longer word that does: older instances do not look where
+/// the word begins.
+fn ends_in_verb(text: &str) -> bool {
     VERBS.iter().any(|(stem, endings)| {
-        word.strip_prefix(stem)
-            .is_some_and(|ending| endings.contains(&ending))
+        endings.iter().any(|ending| {
+            let length = stem.len() + ending.len();
+            let start = text.len().checked_sub(length);
+            let word = start.and_then(|start| text.get(start..));
+            word.is_some_and(|word| {
+                let (first, last) = word.split_at_checked(stem.len()).unwrap_or_default();
+                first.eq_ignore_ascii_case(stem) && last.eq_ignore_ascii_case(ending)
+            })
+        })
     })
 }
 
@@ -92,12 +81,15 @@ fn after_blanks(text: &str, from: usize) -> Option<usize> {
     (blanks > 0).then_some(from + blanks)
 }
 
-/// `#5`, `group/project#5`, an address, or the key of another tracker (`ABC-5`).
+/// `#5`, `group/project#5`, `[issue:5]`, an address, or the key of another tracker (`ABC-5`).
 fn is_reference(text: &str) -> bool {
     let word = text.split(char::is_whitespace).next().unwrap_or_default();
     let is_number = |text: &str| text.starts_with(|c: char| c.is_ascii_digit());
     word.split('#').skip(1).any(is_number)
         || word.contains("://")
+        || word
+            .split_once(':')
+            .is_some_and(|(kind, _)| matches!(kind, "[issue" | "[work_item" | "[epic"))
         || word.split_once('-').is_some_and(|(key, number)| {
             key.starts_with(|c: char| c.is_ascii_uppercase()) && is_number(number)
         })
@@ -118,6 +110,12 @@ mod tests {
             "Fixing https://gitlab.example.com/a/b/-/issues/5 now",
             "(fix #5)",
             "closes\u{301}? closes #5",
+            "Closes [issue:5]",
+            "closes [issue:group/project/5]",
+            "Fixes [work_item:5]",
+            "\u{b2}Closes #5",
+            "\u{2460}Fix #5",
+            "it discloses #5",
         ] {
             let harmless = without_closing(text);
             assert_ne!(harmless, text);
@@ -137,7 +135,6 @@ mod tests {
             "",
             "Fix the retry",
             "Closes the door of room # 5",
-            "discloses #5",
             "closest #5",
             "close_ #5",
             "Closes#5",

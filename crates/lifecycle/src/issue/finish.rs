@@ -7,7 +7,9 @@ use crate::engine::World;
 use crate::identity::{self, Kind};
 use crate::moment;
 use crate::policy::{Finish, Finishing, triggered_at};
-use crate::ports::{Agents, Clock, Clones, ForgeError, IssueForge, MergeRequest, Workspaces};
+use crate::ports::{
+    Agents, Clock, Clones, ForgeError, IssueForge, MergeRequest, Store, Workspaces,
+};
 use serde_json::Value;
 
 /// The forge's clock and ours may differ by this much.
@@ -133,33 +135,46 @@ impl<F: IssueForge, G: Clones> IssuePolicy<'_, F, G> {
         if let Err(error) = self.note_once(world, finishing, iid, &note).await {
             return error.into();
         }
-        let mark = identity::marker(finishing.task, Kind::Result);
-        let opened_by = if found.description.contains(&mark) {
-            "automation"
-        } else {
-            "agent"
-        };
-        let mut fields = ended_at(world);
-        fields.extend([
-            (Field::MergeRequestUrl, found.web_url.as_str().into()),
-            (Field::MergeRequestIid, found.iid.into()),
-            (Field::OpenedBy, opened_by.into()),
-            (Field::Branch, branch.into()),
-        ]);
         Finish::ended(
             Status::Closed,
-            fields,
+            opened(world, finishing, found, branch),
             format!("merge request: {}", found.web_url),
         )
     }
 
+    /// All attempts at telling what came of it have failed: record what there is.
     pub(super) async fn gave_up<X: World>(
         &self,
         world: &X,
         finishing: &Finishing<'_>,
         error: &str,
     ) -> Finish {
-        let iid = finishing.record.count(Field::IssueIid).unwrap_or_default();
+        let document = match world.store().load().await {
+            Ok(document) => document,
+            Err(error) => return Finish::NotYet(error.to_string()),
+        };
+        // The last attempt may have gone on to another branch.
+        let record = document.record(finishing.task);
+        let record = record.unwrap_or_else(|| finishing.record.clone());
+        let finishing = &Finishing {
+            record: &record,
+            ..*finishing
+        };
+        let branch = record.text(Field::Branch).unwrap_or_default();
+        if !branch.is_empty() {
+            let found = self.our_merge_request(&record, branch).await;
+            match found.map_err(Finish::from) {
+                Ok(Some(found)) => {
+                    let mut fields = opened(world, finishing, &found, branch);
+                    fields.extend(failure(finishing, error));
+                    let note = format!("merge request: {}; the issue was not told", found.web_url);
+                    return Finish::ended(Status::Closed, fields, note);
+                }
+                Err(Finish::NotYet(why)) => return Finish::NotYet(why),
+                Ok(None) | Err(_) => {}
+            }
+        }
+        let iid = record.count(Field::IssueIid).unwrap_or_default();
         self.without_result(world, finishing, iid, Some(error))
             .await
     }
@@ -173,10 +188,12 @@ impl<F: IssueForge, G: Clones> IssuePolicy<'_, F, G> {
     ) -> Result<Option<(String, u64)>, Finish> {
         let record = finishing.record;
         let dir = record.workspace_dir().unwrap_or_default();
-        let may_keep = self.settings.keep_failed_work
-            && record.get(Field::BaseSha).is_some()
-            && world.workspaces().exists(dir).await;
-        if !may_keep || self.work(record).await?.is_empty() {
+        if !self.settings.keep_failed_work || record.get(Field::BaseSha).is_none() {
+            return Ok(None);
+        }
+        let exists = world.workspaces().exists(dir).await;
+        let exists = exists.map_err(|error| Finish::Failed(error.to_string()))?;
+        if !exists || self.work(record).await?.is_empty() {
             return Ok(None);
         }
         let (pushed, branch) = self.push(world, finishing, iid).await?;
@@ -196,7 +213,9 @@ impl<F: IssueForge, G: Clones> IssuePolicy<'_, F, G> {
         let answer = world.agents().final_response(id).await.unwrap_or_default();
         let kept = match self.keep(world, finishing, iid).await {
             Ok(kept) => kept,
-            // With its workspace it would be lost: until it is given up, it is tried again.
+            // With its workspace it would be lost: it is tried again, and given up only when it was
+            // refused for good.
+            Err(outcome @ Finish::NotYet(_)) => return outcome,
             Err(outcome) if error.is_none() => return outcome,
             Err(_) => None,
         };
@@ -211,17 +230,18 @@ impl<F: IssueForge, G: Clones> IssuePolicy<'_, F, G> {
                 .map(|(branch, commits)| (branch.as_str(), *commits)),
             conversation_url: &url,
         });
-        let told = self.note_once(world, finishing, iid, &note).await;
-        if let (Err(failure), None) = (&told, error) {
-            return failure.clone().into();
+        if let Err(untold) = self.note_once(world, finishing, iid, &note).await {
+            let outcome = Finish::from(untold);
+            if error.is_none() || matches!(outcome, Finish::NotYet(_)) {
+                return outcome;
+            }
         }
         let mut fields = ended_at(world);
         if let Some((branch, _)) = &kept {
             fields.push((Field::Branch, branch.as_str().into()));
         }
         if let Some(error) = error {
-            fields.push((Field::Error, crate::text::cut_bytes(error, 500).into()));
-            fields.push((Field::FinalizeAttempts, (finishing.attempts + 1).into()));
+            fields.extend(failure(finishing, error));
         }
         let (status, text) = match finishing.ending {
             Ending::Expired { after } => {
@@ -259,6 +279,37 @@ impl<F: IssueForge, G: Clones> IssuePolicy<'_, F, G> {
         }
         self.forge.note(iid, body).await
     }
+}
+
+/// What the record holds when there is a merge request.
+fn opened<X: World>(
+    world: &X,
+    finishing: &Finishing<'_>,
+    found: &MergeRequest,
+    branch: &str,
+) -> Vec<(Field, Value)> {
+    let mark = identity::marker(finishing.task, Kind::Result);
+    let opened_by = if found.description.contains(&mark) {
+        "automation"
+    } else {
+        "agent"
+    };
+    let mut fields = ended_at(world);
+    fields.extend([
+        (Field::MergeRequestUrl, found.web_url.as_str().into()),
+        (Field::MergeRequestIid, found.iid.into()),
+        (Field::OpenedBy, opened_by.into()),
+        (Field::Branch, branch.into()),
+    ]);
+    fields
+}
+
+/// What it holds when something was given up.
+fn failure(finishing: &Finishing<'_>, error: &str) -> [(Field, Value); 2] {
+    [
+        (Field::Error, crate::text::cut_bytes(error, 500).into()),
+        (Field::FinalizeAttempts, (finishing.attempts + 1).into()),
+    ]
 }
 
 fn ended_at<X: World>(world: &X) -> Vec<(Field, Value)> {

@@ -137,15 +137,18 @@ pub(super) struct WithoutResult<'a> {
 
 /// "It did not work out, and this is what there is."
 pub(super) fn without_result(facts: &WithoutResult<'_>) -> String {
-    let why = match (facts.error, facts.ending) {
-        (Some(_), _) => "its work could not be turned into a merge request",
-        (None, Ending::Expired { .. }) => "it did not come to an end within two hours",
-        (None, Ending::Gone) => "its conversation was deleted before it ended",
-        (None, Ending::Failed(Conversation::Stuck)) => "it went round in circles and was stopped",
-        (None, _) => "its conversation ended with an error",
+    let why = match facts.ending {
+        Ending::Done => "its work could not be turned into a merge request",
+        Ending::Expired { .. } => "it did not come to an end within two hours",
+        Ending::Gone => "its conversation was deleted before it ended",
+        Ending::Failed(Conversation::Stuck) => "it went round in circles and was stopped",
+        _ => "its conversation ended with an error",
     };
     let mut before = format!("An AI agent has worked on this issue, but {why}.");
     if let Some(error) = facts.error {
+        if facts.ending != Ending::Done && facts.kept.is_none() {
+            before.push_str(" What it left could not be kept.");
+        }
         before.push_str(&format!("\n\nThe last error:\n\n{}", quoted(error)));
     }
     if let Some((branch, commits)) = facts.kept {

@@ -50,6 +50,7 @@ pub trait Workspaces {
         max: u64,
     ) -> impl Future<Output = Result<Option<String>, WorkspaceError>>;
 
-    /// Whether the workspace is there.
-    fn exists(&self, dir: &str) -> impl Future<Output = bool>;
+    /// Whether the workspace is there. One outside the roots is not; an error when the disk does not
+    /// say.
+    fn exists(&self, dir: &str) -> impl Future<Output = Result<bool, WorkspaceError>>;
 }

@@ -18,6 +18,7 @@ mod digest_trouble;
 mod dry_run;
 mod finishing;
 mod forge_errors;
+mod giving_up;
 mod issue_ends;
 mod issue_setup;
 mod issue_starts;

@@ -81,15 +81,15 @@ impl Workspaces for Link {
         .map_err(|fault| error(fault, &dir))
     }
 
-    async fn exists(&self, dir: &str) -> bool {
+    async fn exists(&self, dir: &str) -> Result<bool, WorkspaceError> {
         let place = dir.trim_end_matches('/').to_owned();
         let call = Self::call_of(Service::Disk, false, format!("looks for {place}"));
-        // Where the disk does not say, it counts as there.
+        let dir = place.clone();
         self.call(call, move |world, run| {
             let home = world.home_of(run);
             world.disk.folders.contains_key(&(home, place))
         })
         .await
-        .unwrap_or(true)
+        .map_err(|fault| error(fault, &dir))
     }
 }

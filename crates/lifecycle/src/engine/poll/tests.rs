@@ -88,7 +88,7 @@ impl Workspaces for Untouched {
     ) -> Result<Option<String>, WorkspaceError> {
         unreachable!("no document names it")
     }
-    async fn exists(&self, _dir: &str) -> bool {
+    async fn exists(&self, _dir: &str) -> Result<bool, WorkspaceError> {
         unreachable!("no document names it")
     }
 }

@@ -19,6 +19,8 @@ pub struct FakeStore {
     pub lost_writes: Cell<usize>,
     /// What every call answers instead.
     pub error: RefCell<Option<StoreError>>,
+    /// How many more reads of the document succeed, if not all.
+    pub loads_fail_after: Cell<Option<usize>>,
     /// What another run does just before a change of ours, if it answers that it did it.
     pub meanwhile: RefCell<Option<Meanwhile>>,
     pub budget: Cell<usize>,
@@ -44,6 +46,7 @@ impl FakeStore {
             has_guards: Cell::new(false),
             lost_writes: Cell::new(0),
             error: RefCell::new(None),
+            loads_fail_after: Cell::new(None),
             meanwhile: RefCell::new(None),
             budget: Cell::new(size::ONE_BYTES),
             cache: RefCell::new(None),
@@ -116,6 +119,15 @@ impl Store for FakeStore {
     async fn load(&self) -> Result<Document, StoreError> {
         let document = self.document.borrow().clone();
         others().await;
+        let left = self.loads_fail_after.get();
+        self.loads_fail_after
+            .set(left.map(|left| left.saturating_sub(1)));
+        if left == Some(0) {
+            return Err(StoreError::Unavailable {
+                place: "KV key state".into(),
+                detail: "503".into(),
+            });
+        }
         self.answer().map(|()| document)
     }
 

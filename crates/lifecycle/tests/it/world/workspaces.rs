@@ -94,7 +94,13 @@ impl Workspaces for FakeWorkspaces {
         Ok(text.map(|text| text.chars().take(max).collect()))
     }
 
-    async fn exists(&self, dir: &str) -> bool {
-        self.dirs.borrow().contains_key(dir)
+    async fn exists(&self, dir: &str) -> Result<bool, WorkspaceError> {
+        if self.reading_fails.get() {
+            return Err(WorkspaceError::Io {
+                dir: dir.into(),
+                detail: "looking for it: input/output error".into(),
+            });
+        }
+        Ok(self.dirs.borrow().contains_key(dir))
     }
 }

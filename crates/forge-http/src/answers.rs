@@ -1,7 +1,7 @@
 //! What answers of both forges have in common: items are read one by one, so that one that cannot be
 //! read does not take the others along.
 
-use http_client::AtMost;
+use http_client::{AtMost, redact};
 use lifecycle::moment;
 use lifecycle::ports::LabelEvent;
 use lifecycle::text::{cut_chars, one_line};
@@ -20,7 +20,7 @@ pub type Listed = AtMost<Item, 1000>;
 /// Reads one value. The reason of a failure is short: it may repeat what a stranger wrote.
 pub fn read<'a, T: Deserialize<'a>>(value: &'a RawValue) -> Result<T, String> {
     serde_json::from_str(value.get())
-        .map_err(|error| cut_chars(&one_line(&error.to_string()), MAX_REASON))
+        .map_err(|error| cut_chars(&one_line(&redact(&error.to_string(), &[])), MAX_REASON))
 }
 
 /// The line about an item of a list that cannot be read: by its number where that can be, else by
@@ -95,13 +95,19 @@ mod tests {
 
     #[test]
     fn what_cannot_be_read_is_named_in_a_short_line() {
-        let text = format!("\"{}\"", "a\\n".repeat(1000));
-        let value: Item = serde_json::from_str(&text).unwrap();
-        let why = read::<u64>(&value).unwrap_err();
-        assert!(
-            why.chars().count() <= MAX_REASON + 1 && !why.contains('\n'),
-            "{why}"
-        );
+        let secret = format!("https://me:{}@x.example", "pw".repeat(1000));
+        for text in [
+            format!("\"{}\"", "a\\n".repeat(1000)),
+            format!("\"{secret}\""),
+        ] {
+            let value: Item = serde_json::from_str(&text).unwrap();
+            let why = read::<u64>(&value).unwrap_err();
+            assert!(
+                why.chars().count() <= MAX_REASON + 1 && !why.contains('\n'),
+                "{why}"
+            );
+            assert!(!why.contains("pwpw"), "{why}");
+        }
         assert_eq!(
             unreadable("issue", Some(7), 2, "x"),
             "issue 7 cannot be read: x"

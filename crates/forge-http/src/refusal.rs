@@ -1,6 +1,6 @@
 //! The words of a forge that says no, cleaned and shortened. What they mean is told by its adapter.
 
-use http_client::{Secret, redact};
+use http_client::{Secret, redact, start_of_text};
 use lifecycle::text::{cut_chars, one_line};
 use serde::de::DeserializeOwned;
 
@@ -8,8 +8,6 @@ use serde::de::DeserializeOwned;
 const MAX_DETAIL: usize = 300;
 /// Bytes of a body that may be a forge's words; a longer one is not looked into.
 const MAX_WORDS: usize = 256 * 1024;
-/// Bytes of a body that is told as it is.
-const MAX_START: usize = 2048;
 
 /// An answer that is a refusal.
 pub struct Refusal<'a> {
@@ -36,7 +34,7 @@ impl Refusal<'_> {
 
     /// The start of a body that is not in the forge's words.
     pub fn start(&self) -> String {
-        let start = String::from_utf8_lossy(&self.body[..self.body.len().min(MAX_START)]);
+        let start = start_of_text(self.body);
         if start.trim_start().starts_with('<') {
             "a page of HTML".to_owned()
         } else {
@@ -77,6 +75,11 @@ mod tests {
         let (is_json, words) = read(b"\"my\\n glpat-0123456789abcdef01\"");
         assert!(is_json);
         assert!(!words.unwrap().contains("0123456789"));
+        // Wherever the body is cut: half a token would not be known any more.
+        for length in (2000..2060).chain(16_340..16_400) {
+            let (_, words) = read(format!("x{}{}", " ".repeat(length), token.expose()).as_bytes());
+            assert!(!words.unwrap().contains("glpat"), "{length}");
+        }
         let long = format!("\"{}\"", "x".repeat(MAX_WORDS));
         let (is_json, words) = read(long.as_bytes());
         assert!(!is_json);

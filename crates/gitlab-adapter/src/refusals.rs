@@ -8,7 +8,7 @@
 
 use forge_http::Refusal;
 use lifecycle::ports::ForgeError;
-use lifecycle::text::{cut_chars, one_line};
+use lifecycle::text::cut_chars;
 use serde_json::Value;
 
 /// Parts of a message that are told.
@@ -23,7 +23,7 @@ pub(crate) fn read(refusal: &Refusal<'_>) -> ForgeError {
         401 => ForgeError::BadToken { call, detail: said },
         403 | 451 => ForgeError::NoAccess {
             call,
-            detail: with_scope(said, wire.as_ref()),
+            detail: with_scope(refusal, said, wire.as_ref()),
         },
         404 | 410 if wire.is_none() => ForgeError::Unavailable {
             call,
@@ -84,13 +84,14 @@ fn flatten(value: &Value, field: &str, parts: &mut Vec<String>) {
 }
 
 /// Adds the scope that a token would need, where GitLab says it.
-fn with_scope(said: String, wire: Option<&Value>) -> String {
+fn with_scope(refusal: &Refusal<'_>, said: String, wire: Option<&Value>) -> String {
     let scope = wire.and_then(|wire| wire["scope"].as_str());
+    let scope = scope.and_then(|scope| refusal.clean(scope));
     match scope {
         Some(scope) => format!(
             "{}: the token needs the scope {}",
             said.trim_end_matches('.'),
-            cut_chars(&one_line(scope), 60)
+            cut_chars(&scope, 60)
         ),
         None => said,
     }

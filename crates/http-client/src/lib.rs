@@ -30,6 +30,7 @@ mod response;
 mod secret;
 mod tls;
 mod transport;
+mod user_info;
 
 pub use at_most::AtMost;
 pub use body::BodyStream;
@@ -41,6 +42,6 @@ pub use link::{links, next_link};
 pub use policy::{NetworkEnv, Policy};
 pub use request::{DEFAULT_MAX_BYTES, Redirects, Request};
 pub use reqwest::Method;
-pub use response::{Headers, Response};
-pub use secret::{Secret, mask, redact};
+pub use response::{Headers, Response, start_of_text};
+pub use secret::{Secret, mask, redact, redact_address};
 pub use url::Url;

@@ -2,6 +2,7 @@
 
 use reqwest::header::HeaderMap;
 use serde::de::DeserializeOwned;
+use std::borrow::Cow;
 use url::Url;
 
 use crate::error::HttpError;
@@ -11,6 +12,8 @@ use crate::secret::{Secret, redact};
 
 /// Characters of a body that an error shows.
 const SNIPPET_CHARS: usize = 200;
+/// Bytes of a body that are looked at for them; one word of this length is no secret.
+const MOST_READ: usize = 16 * 1024;
 
 /// The headers of an answer.
 #[derive(Debug, Clone, Default)]
@@ -185,10 +188,18 @@ pub(crate) fn says_limit(body: &[u8]) -> bool {
     start.contains("rate limit") || start.contains("abuse detection")
 }
 
+/// The start of a body that is to be redacted and then shortened. It ends between words: half a
+/// secret is not recognised any more.
+pub fn start_of_text(body: &[u8]) -> Cow<'_, str> {
+    let Some(start) = body.get(..MOST_READ) else {
+        return String::from_utf8_lossy(body);
+    };
+    let blank = start.iter().rposition(u8::is_ascii_whitespace);
+    String::from_utf8_lossy(blank.map_or(start, |blank| &start[..blank]))
+}
+
 pub(crate) fn snippet(body: &[u8], secrets: &[&Secret]) -> String {
-    // Cut only after redacting: half a secret is not recognised any more.
-    let start = String::from_utf8_lossy(&body[..body.len().min(4096)]);
-    let clean = redact(&start, secrets);
+    let clean = redact(&start_of_text(body), secrets);
     let mut line = String::new();
     for word in clean.split(|c: char| c.is_whitespace() || c.is_control() || c == '\u{feff}') {
         if word.is_empty() {

@@ -4,10 +4,11 @@
 //! secrets, the user information of addresses and the values of query parameters that look like
 //! tokens, and leaves the rest readable.
 
+use crate::user_info;
 use std::fmt;
 
 /// What stands in the place of a secret.
-const MASK: &str = "***";
+pub(crate) const MASK: &str = "***";
 
 /// Starts of tokens that forges give out; what follows one is masked even when it is not known.
 const TOKEN_STARTS: [&str; 9] = [
@@ -73,11 +74,17 @@ impl fmt::Display for Secret {
     }
 }
 
-/// Masks the given secrets, `user:password@` in addresses, the values of token-like query
-/// parameters, and tokens of a known make. The rest of the text stays as it is.
+/// Masks the given secrets, `user:password@` in addresses with and without a scheme, the values of
+/// token-like query parameters, and tokens of a known make. The rest of the text stays as it is.
 pub fn redact(text: &str, secrets: &[&Secret]) -> String {
-    let text = mask_user_info(&mask(text, secrets));
+    let text = user_info::mask_in_text(&mask(text, secrets));
     mask_query_values(&text)
+}
+
+/// [`redact`] for a text that is one address, as somebody wrote it: a password in it may hold what
+/// ends an address within a text, such as blanks and quotes.
+pub fn redact_address(value: &str) -> String {
+    redact(&user_info::mask_in_address(value.trim()), &[])
 }
 
 /// Masks the given secrets and tokens of a known make, and nothing else: for text that people are to
@@ -97,29 +104,8 @@ pub fn mask(text: &str, secrets: &[&Secret]) -> String {
 }
 
 /// Where an address that runs through a text ends.
-fn ends_address(c: char) -> bool {
+pub(crate) fn ends_address(c: char) -> bool {
     c.is_whitespace() || c.is_control() || matches!(c, '"' | '\'' | '<' | '>' | '`' | '\\')
-}
-
-fn mask_user_info(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(at) = rest.find("://") {
-        let (before, after) = rest.split_at(at + 3);
-        out.push_str(before);
-        let end = after
-            .find(|c| ends_address(c) || matches!(c, '/' | '?' | '#'))
-            .unwrap_or(after.len());
-        rest = match after[..end].rfind('@') {
-            Some(sign) => {
-                out.push_str(MASK);
-                &after[sign..]
-            }
-            None => after,
-        };
-    }
-    out.push_str(rest);
-    out
 }
 
 fn mask_query_values(text: &str) -> String {

@@ -1,6 +1,6 @@
 //! Answers that are not what was hoped for, in words.
 
-use http_client::{HttpError, Request, Secret, mask, redact};
+use http_client::{HttpError, Request, Secret, mask, redact, redact_address};
 use serde_json::Value;
 
 use crate::server::{Reply, Server};
@@ -150,6 +150,73 @@ fn what_is_taken_out_of_texts() {
 }
 
 #[test]
+fn a_password_needs_no_scheme_to_be_taken_out() {
+    for (text, clean) in [
+        ("oauth2:pw@gitlab.com/group/a", "***@gitlab.com/group/a"),
+        ("[\"me:p:w@h.example:80/a\"]", "[\"***@h.example:80/a\"]"),
+        ("url=me:p=w@h.example, b", "url=***@h.example, b"),
+        (
+            "to=1,me:pw@10.0.0.5 (me:pw@[::1]:80)",
+            "to=1,***@10.0.0.5 (***@[::1]:80)",
+        ),
+        ("me@example.com:pw@h.example/a", "***@h.example/a"),
+        ("me:p@ss@h.example", "***@h.example"),
+        ("token:@h.example/a", "***@h.example/a"),
+        ("https:/me:pw@h.example", "https:/***@h.example"),
+        ("me:pw@localhost:3000/a", "***@localhost:3000/a"),
+        ("mailto:me:pw@h.example", "mailto:***@h.example"),
+        ("https://h.example/?u=me:pw@h", "https://h.example/?u=***@h"),
+        ("über:pw@ümlaut.example", "***@ümlaut.example"),
+        // A slash in a password that was not encoded.
+        (
+            "see https://me:a/b@h.example/c.",
+            "see https://***@h.example/c.",
+        ),
+        ("https://me:a?b@h.example", "https://***@h.example"),
+    ] {
+        assert_eq!(redact(text, &[]), clean);
+        assert_eq!(redact(clean, &[]), clean);
+    }
+    for plain in [
+        "git@github.com:acme/widget.git",
+        "git@github.com: Permission denied",
+        "at 12:30 mail me@example.com, or mailto:me@example.com",
+        "acct:me@example.social",
+        r#"{"at":"12:30","to":"me@example.com","n":[1,2]}"#,
+        "HEAD:a@{1} a:b@1.2.3 npm:@scope/package",
+        "https://h.example:8080/@you and http://[::1]:80/@you",
+        "https://matrix.example/#/@me:h.example?at=12:30",
+        "github.com/acme/widget@v1.2: 404",
+        "@me:matrix.example",
+    ] {
+        assert_eq!(redact(plain, &[]), plain);
+    }
+}
+
+#[test]
+fn an_address_is_known_to_be_one() {
+    for (value, clean) in [
+        (" me:p w\"\\<x@h.example/a ", "***@h.example/a"),
+        ("https://me:p w@h.example/a", "https://***@h.example/a"),
+        ("https://me:p/w x@h.example/a", "https://***@h.example/a"),
+        ("me:p/w@h.example/a", "***@h.example/a"),
+        ("htps://me:pw@h.example", "htps://***@h.example"),
+        ("me:p w@://h", "***@://h"),
+        ("me@h.example", "me@h.example"),
+        ("git@h.example:a/b", "git@h.example:a/b"),
+        ("https://[::1]:80/a@b", "https://[::1]:80/a@b"),
+        (
+            "https://h.example/a?token=b",
+            "https://h.example/a?token=***",
+        ),
+        ("a/b", "a/b"),
+        ("", ""),
+    ] {
+        assert_eq!(redact_address(value), clean);
+    }
+}
+
+#[test]
 fn what_people_are_to_read_keeps_its_addresses() {
     let secret = Secret::new("hush-hush");
     let text = "see https://me@h/?author=a&key=b hush-hush ghp_abcdefghijklmnop";
@@ -171,7 +238,10 @@ fn a_secret_within_a_secret() {
 /// A server chooses what an error repeats: the work grows with the text, not with its square.
 #[test]
 fn a_text_of_nothing_but_starts_is_cleaned_in_time() {
-    for piece in ["ghp_", "glpat-x ", "g", "://", "?token=", "&", "x@://"] {
+    for piece in [
+        "ghp_", "glpat-x ", "g", "://", "?token=", "&", "x@://", "://a:b", "a:b@", ":@", "mailto:",
+        "@a", "a:@1",
+    ] {
         let text = piece.repeat(400_000 / piece.len());
         let began = std::time::Instant::now();
         let clean = redact(&text, &[&Secret::new("hush-hush")]);

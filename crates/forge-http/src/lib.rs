@@ -12,9 +12,9 @@
 //! let api = address::read("git.example.com/api/v3")?;
 //! let ask = Ask::get(forge_http::below(&api, &["repos", "acme", "a/b"]), "application/json");
 //! assert_eq!(ask.call(), "GET /api/v3/repos/acme/a%2Fb");
-//! let place = Place::read("git@git.example.com:acme/widget.git");
+//! let place = Place::read("git@git.example.com:acme/widget.git")?;
 //! assert_eq!((place.host, place.path), (Some("git.example.com"), "acme/widget.git"));
-//! # Ok::<(), &str>(())
+//! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
 pub mod address;

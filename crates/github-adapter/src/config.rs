@@ -5,7 +5,7 @@
 //! otherwise a repository of the same name, and somebody else's, would be worked on. The charset of
 //! names is GitHub's own; it keeps `..`, blanks, quotes and line ends out of paths and logs.
 
-use forge_http::address::{self, Place, elsewhere, is_of_site, shown, without_query};
+use forge_http::address::{self, Place, Site, elsewhere, is_of_site, shown, without_query};
 use url::{Host, Url};
 
 /// What is wrong with a configured value.
@@ -75,12 +75,16 @@ pub fn parse_repo(spec: &str, api: &Url) -> Result<RepoName, ConfigError> {
 }
 
 fn read_repo(spec: &str, api: &Url) -> Result<RepoName, String> {
-    let site = site_host(api);
-    let Place { host, path, .. } = Place::of_site(without_query(spec), &site, &HOSTS);
+    let site = Site {
+        host: &site_host(api),
+        port: api.port_or_known_default(),
+        prefixes: &HOSTS,
+    };
+    let Place { host, path, .. } = Place::of_site(without_query(spec), &site)?;
     if let Some(host) = host
-        && !is_of_site(host, &site, &HOSTS)
+        && !is_of_site(host, site.host, &HOSTS)
     {
-        return Err(elsewhere(host, &site, "GitHub"));
+        return Err(elsewhere(host, site.host, "GitHub"));
     }
     let mut parts = path.trim_matches('/').split('/');
     let (Some(owner), Some(name)) = (parts.next(), parts.next()) else {

@@ -5,7 +5,7 @@
 //! that will be asked is refused: otherwise a project of the same name, and somebody else's, would be
 //! worked on. An instance may live below a path of its host; its API is then below that path too.
 
-use forge_http::address::{self, Place, elsewhere, is_of_site, shown, without_query};
+use forge_http::address::{self, Place, Site, elsewhere, is_of_site, shown, without_query};
 use url::Url;
 
 /// What is wrong with a configured value.
@@ -73,7 +73,14 @@ pub fn parse_project(spec: &str, api: &Url) -> Result<ProjectPath, ConfigError> 
 fn read_project(spec: &str, api: &Url) -> Result<ProjectPath, String> {
     let spec = without_query(spec);
     let site = api.host_str().unwrap_or_default();
-    let place = Place::of_site(spec, site, &[]);
+    let place = Place::of_site(
+        spec,
+        &Site {
+            host: site,
+            port: api.port_or_known_default(),
+            prefixes: &[],
+        },
+    )?;
     // SSH may have a host of its own beside that of the site.
     let hosts: &[&str] = if place.is_web {
         &[]

@@ -42,6 +42,7 @@ fn every_usual_way_to_write_a_repository_is_read() {
         "ssh://git@github.com/acme/widget.git",
         "ssh://git@ssh.github.com:443/acme/widget.git",
         "git+ssh://git@github.com/acme/widget",
+        "git+https://github.com/acme/widget.git",
         "https://x-access-token:ghs_0123456789abcdef@github.com/acme/widget.git",
     ] {
         assert_eq!(repo(spec).as_deref(), Ok("acme/widget"), "{spec}");
@@ -95,6 +96,9 @@ fn what_names_no_repository_is_refused() {
         "evil.example/acme/widget",
         "file:///acme/widget",
         "C:\\acme\\widget",
+        "htps://github.com/acme/widget",
+        "github.com:2024/acme/widget",
+        "github.com:2024/widget",
         "acme:widget",
     ] {
         let error = refused(spec);
@@ -107,8 +111,29 @@ fn what_names_no_repository_is_refused() {
 
 #[test]
 fn an_error_shows_no_credentials() {
-    let error = refused("https://user:hunter2hunter2@gitlab.com/acme/widget");
-    assert!(!error.contains("hunter2"), "{error}");
+    let long = "hunter2".repeat(50);
+    for spec in [
+        "https://user:hunter2hunter2@gitlab.com/acme/widget",
+        "user:hunter2hunter2@github.com/acme/widget",
+        "hunter2hunter2:x-oauth-basic@github.com/acme/widget",
+        "hunter2hunter2:@github.com/acme/widget",
+        "me@example.com:hunter2hunter2@github.com/acme/widget",
+        "me@github.com:hunter2hunter2@github.com/acme/widget",
+        "htps://user:hunter2hunter2@github.com/acme/widget",
+        &format!("htps://user:{long}@github.com/acme/widget"),
+        &format!("user:{long}@github.com/acme/widget"),
+    ] {
+        let error = refused(spec);
+        assert!(!error.contains("hunter2"), "{error}");
+    }
+    for value in [
+        "me:hunter2hunter2@github.example.com",
+        "me:hunter2 hunter2@github.example.com/api/v3",
+        "htps://me:hunter2hunter2@github.example.com",
+    ] {
+        let error = api_base(value).unwrap_err().to_string();
+        assert!(!error.contains("hunter2"), "{error}");
+    }
     let error = refused("https://gitlab.com/acme/widget?private_token=glpat-0123456789abcdef");
     assert!(!error.contains("0123456789"), "{error}");
 }
@@ -133,6 +158,22 @@ fn an_address_must_belong_to_the_github_that_is_asked() {
             why: "github.com is not github.example.com, the GitHub that is asked".into(),
         })
     );
+    for (address, spec) in [
+        ("https://[::1]:3000", "https://[::1]:3000/acme/widget"),
+        ("https://[::1]:3000", "[::1]:3000/acme/widget"),
+        ("https://[::1]:3000", "git@[::1]:acme/widget.git"),
+        (
+            "https://github.example.com:2024",
+            "github.example.com:2024/acme/widget",
+        ),
+    ] {
+        let repo = parse_repo(spec, &api_base(address).unwrap());
+        assert_eq!(
+            repo.map(|repo| repo.to_string()).as_deref(),
+            Ok("acme/widget"),
+            "{spec}"
+        );
+    }
     let local = Url::parse("http://127.0.0.1:8080/api/v3").unwrap();
     let repo = parse_repo("http://127.0.0.1:8080/acme/widget/pull/1", &local);
     assert_eq!(

@@ -77,10 +77,64 @@ fn api_addresses_are_put_in_order() {
             "{value}: {error:?}"
         );
     }
-    let error = api_base("https://user:hunter2hunter2@gitlab.com")
-        .unwrap_err()
-        .to_string();
-    assert!(!error.contains("hunter2"), "{error}");
+}
+
+#[test]
+fn an_error_shows_no_credentials() {
+    for value in [
+        "https://user:hunter2hunter2@gitlab.com",
+        "me:hunter2hunter2@gitlab.example.com",
+        "me:hunter2\"hunter2@gitlab.example.com/gitlab",
+        "htps://me:hunter2hunter2@gitlab.example.com",
+    ] {
+        let error = api_base(value).unwrap_err().to_string();
+        assert!(!error.contains("hunter2"), "{error}");
+    }
+    let long = "hunter2".repeat(50);
+    for spec in [
+        "oauth2:hunter2hunter2@gitlab.com/group/project",
+        "me@gitlab.com:hunter2hunter2@gitlab.com/group/project",
+        "https://oauth2:hunter2/hunter2@gitlab.com/group/project",
+        &format!("htps://oauth2:{long}@gitlab.com/group/project"),
+        &format!("oauth2:{long}@gitlab.com/group/project"),
+    ] {
+        let error = refused(spec, "https://gitlab.com");
+        assert!(!error.contains("hunter2"), "{error}");
+    }
+}
+
+#[test]
+fn a_host_may_be_an_address_of_the_sixth_version() {
+    let api = "https://[::1]:3000";
+    for spec in [
+        "https://[::1]:3000/a/b",
+        "https://oauth2:pw@[::1]:3000/a/b.git",
+        "[::1]:3000/a/b/-/issues",
+        "[::1]/a/b",
+        "ssh://git@[::1]:22/a/b",
+        "git@[::1]:a/b.git",
+    ] {
+        assert_eq!(project(spec, api).as_deref(), Ok("a/b"), "{spec}");
+    }
+    refused("https://[::2]:3000/a/b", api);
+}
+
+#[test]
+fn a_number_that_may_be_a_port_or_a_group_is_asked_for() {
+    let own = "https://gitlab.example.com:2024";
+    let spec = "gitlab.example.com:2024/team/service";
+    assert_eq!(project(spec, own).as_deref(), Ok("team/service"));
+    let error = refused(spec, "https://gitlab.example.com");
+    for form in [
+        "https://gitlab.example.com:2024/",
+        "git@gitlab.example.com:2024/",
+    ] {
+        assert!(error.contains(form), "{error}");
+    }
+    let group = project("git@gitlab.example.com:2024/team/service", own);
+    assert_eq!(group.as_deref(), Ok("2024/team/service"));
+    let port = project("https://gitlab.example.com:2024/team/service", own);
+    assert_eq!(port.as_deref(), Ok("team/service"));
 }
 
 #[test]
@@ -98,7 +152,8 @@ fn every_usual_way_to_write_a_project_is_read() {
         "https://gitlab.example.com:8443/group/team/service/-/tree/main/a/-/b",
         "https://gitlab.example.com/group/team/service/blob/main/README.md",
         "gitlab.example.com/group/team/service",
-        "gitlab.example.com:8443/group/team/service",
+        "gitlab.example.com:443/group/team/service",
+        "git+https://gitlab.example.com/group/team/service.git",
         "git@gitlab.example.com:group/team/service.git",
         "gitlab.example.com:group/team/service.git",
         "ssh://git@gitlab.example.com:2222/group/team/service.git",
@@ -123,11 +178,14 @@ fn an_instance_below_a_path_has_its_projects_there() {
         "group/service",
         "https://git.example.com/gitlab/group/service",
         "git.example.com/gitlab/group/service/-/issues",
+        "git+https://git.example.com/gitlab/group/service.git",
+        "git+http://git.example.com/gitlab/group/service",
         "git@git.example.com:group/service.git",
     ] {
         assert_eq!(project(spec, api).as_deref(), Ok("group/service"), "{spec}");
     }
     refused("https://git.example.com/group/service", api);
+    refused("git+https://git.example.com/group/service", api);
     refused("https://git.example.com/gitlab/service", api);
 }
 
@@ -176,6 +234,10 @@ fn what_names_no_project_is_refused() {
         "git@evil.example:group/service.git",
         "https://ssh.gitlab.example.com/group/service",
         "file:///group/service",
+        "htps://gitlab.example.com/group/service",
+        "gitlab.example.com:2024/team/service",
+        "gitlab.example.com:2024/service",
+        "me@gitlab.example.com:pw@gitlab.example.com/group/service",
     ] {
         let error = refused(spec, "https://gitlab.example.com");
         assert!(error.ends_with("write group/project"), "{error}");

@@ -26,6 +26,7 @@ pub fn target(data: &[u8]) {
         lines.next().unwrap_or_default(),
     );
     read(name);
+    passwords(name);
     paths(name, sha);
     locations(name, id);
 }
@@ -44,7 +45,11 @@ fn read(name: &str) {
             Err(error) => line(&error.to_string()),
         }
     }
-    for api in ["https://gitlab.com", "https://git.example.com/gitlab"] {
+    for api in [
+        "https://gitlab.com",
+        "https://git.example.com/gitlab",
+        "https://[::1]:3000",
+    ] {
         let Ok(api) = gitlab_adapter::api_base(api) else {
             continue;
         };
@@ -83,6 +88,43 @@ fn read(name: &str) {
             base.query().is_none() && base.fragment().is_none(),
             "{base}"
         );
+    }
+}
+
+/// Wherever a password stands before a host, no error repeats it, and nothing is named with it.
+fn passwords(name: &str) {
+    const PASSWORD: &str = "hunter2hunter2";
+    // A long name is read as above, and would be read twenty times here.
+    if name.len() > 2000 || name.contains(PASSWORD) {
+        return;
+    }
+    let (Ok(github), Ok(gitlab)) = (
+        github_adapter::api_base("https://github.com"),
+        gitlab_adapter::api_base("https://gitlab.com"),
+    ) else {
+        panic!("an address of a forge was refused");
+    };
+    for spec in [
+        format!("oauth2:{PASSWORD}@{name}"),
+        format!("htps://oauth2:{PASSWORD}@{name}"),
+        format!("https://oauth2:{PASSWORD}@{name}"),
+        format!("me@gitlab.com:{PASSWORD}@{name}"),
+        format!("{name}://me:{PASSWORD}@gitlab.com/group/project"),
+    ] {
+        let texts = [
+            github_adapter::parse_repo(&spec, &github)
+                .map_or_else(|error| error.to_string(), |repo| repo.to_string()),
+            gitlab_adapter::parse_project(&spec, &gitlab)
+                .map_or_else(|error| error.to_string(), |project| project.to_string()),
+            // An address that is taken may have anything in its path.
+            github_adapter::api_base(&spec)
+                .map_or_else(|error| error.to_string(), |_| String::new()),
+            gitlab_adapter::api_base(&spec)
+                .map_or_else(|error| error.to_string(), |_| String::new()),
+        ];
+        for text in texts {
+            assert!(!text.contains(PASSWORD), "{spec:?}: {text:?}");
+        }
     }
 }
 

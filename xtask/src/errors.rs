@@ -1,6 +1,7 @@
-//! Every way in which something can fail is shown by a test: each variant of an error enum is named,
-//! as `Enum::Variant`, in the code of some test. Tests of its own crate count, and those of crates
-//! that have no enum of that name themselves: what a port can answer is produced elsewhere.
+//! No kind of error is left out of the tests: each variant of an error enum is named, as
+//! `Enum::Variant`, in the code of some test. That the test makes it come about is not checked. Tests
+//! of its own crate count, and those of crates that have no enum of that name themselves: what a port
+//! can answer is produced elsewhere.
 
 use crate::error::TaskError;
 use crate::process::root;

@@ -84,7 +84,7 @@ pub fn redact(text: &str, secrets: &[&Secret]) -> String {
 /// [`redact`] for a text that is one address, as somebody wrote it: a password in it may hold what
 /// ends an address within a text, such as blanks and quotes.
 pub fn redact_address(value: &str) -> String {
-    redact(&user_info::mask_in_address(value.trim()), &[])
+    redact(&user_info::mask_in_address(value), &[])
 }
 
 /// Masks the given secrets and tokens of a known make, and nothing else: for text that people are to

@@ -24,15 +24,16 @@ pub(crate) fn mask_in_text(text: &str) -> String {
 /// Masks user name and password of a text that is one address: what else would end an address may
 /// be part of the password.
 pub(crate) fn mask_in_address(value: &str) -> String {
-    let start = match value.split_once("://") {
-        Some((scheme, _)) if is_scheme(scheme) => scheme.len() + 3,
-        _ => 0,
+    let blanks = value.len() - value.trim_start().len();
+    let (before, rest) = match value[blanks..].split_once("://") {
+        Some((scheme, _)) if is_scheme(scheme) => value.split_at(blanks + scheme.len() + 3),
+        _ => value.split_at(blanks),
     };
-    let rest = &value[start..];
+    let has_scheme = before.len() > blanks;
     let last = rest.rfind('@').unwrap_or(0);
     match end_in_authority(rest, last) {
-        Some(sign) if start > 0 || rest[..sign].contains(':') => {
-            format!("{}{MASK}{}", &value[..start], &rest[sign..])
+        Some(sign) if has_scheme || rest[..sign].contains(':') => {
+            format!("{before}{MASK}{}", &rest[sign..])
         }
         _ => value.to_owned(),
     }

@@ -196,7 +196,7 @@ fn a_password_needs_no_scheme_to_be_taken_out() {
 #[test]
 fn an_address_is_known_to_be_one() {
     for (value, clean) in [
-        (" me:p w\"\\<x@h.example/a ", "***@h.example/a"),
+        (" me:p w\"\\<x@h.example/a ", " ***@h.example/a "),
         ("https://me:p w@h.example/a", "https://***@h.example/a"),
         ("https://me:p/w x@h.example/a", "https://***@h.example/a"),
         ("me:p/w@h.example/a", "***@h.example/a"),
@@ -209,8 +209,9 @@ fn an_address_is_known_to_be_one() {
             "https://h.example/a?token=b",
             "https://h.example/a?token=***",
         ),
+        (" htps://me:p w@h", " htps://***@h"),
         ("a/b", "a/b"),
-        ("", ""),
+        (" ,\n", " ,\n"),
     ] {
         assert_eq!(redact_address(value), clean);
     }

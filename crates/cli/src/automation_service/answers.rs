@@ -1,7 +1,7 @@
 //! What the automation service answers, as values. Fields that are not used here are not read, and
 //! what an older service leaves out counts as absent.
 
-use http_client::Response;
+use http_client::{Response, redact};
 use lifecycle::text::{cut_chars, one_line};
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
@@ -270,7 +270,7 @@ pub(super) fn in_words(answer: &Response) -> String {
 }
 
 fn shown(text: &str) -> String {
-    cut_chars(&one_line(text), SHOWN)
+    cut_chars(&one_line(&redact(text, &[])), SHOWN)
 }
 
 /// `null` as the default.

@@ -1,11 +1,12 @@
 //! Plain text for terminals: tables, durations, and text from elsewhere made harmless.
 
+use http_client::redact;
 use lifecycle::text::{cut_chars, one_line};
 
-/// One line of somebody else's text, without control characters and not longer than `max`
-/// characters.
+/// One line of somebody else's text, without control characters and credentials and not longer than
+/// `max` characters.
 pub(super) fn harmless(text: &str, max: usize) -> String {
-    cut_chars(&one_line(text), max)
+    cut_chars(&one_line(&redact(text, &[])), max)
 }
 
 /// A duration in one unit: `40 s`, `12 min`, `3 h`, `5 d`.
@@ -86,5 +87,10 @@ mod tests {
     #[test]
     fn escapes_of_strangers_do_nothing() {
         assert_eq!(harmless("a\u{1b}[31m\nb", 20), "a [31m b");
+        // Cut before, a password would have lost what tells it.
+        assert_eq!(
+            harmless("https://me:password@h.example", 15),
+            "https://***@h.…"
+        );
     }
 }

@@ -10,6 +10,8 @@ mod news;
 mod reader;
 pub(crate) mod review;
 #[cfg(test)]
+mod shown_tests;
+#[cfg(test)]
 mod tests;
 
 pub use issue::IssueConfig;

@@ -1,7 +1,7 @@
 //! Reads typed values from the keys of a configuration, with errors that a person can act on.
 
 use super::{ConfigError, Shared};
-use http_client::redact;
+use http_client::{redact, redact_address};
 use serde_json::{Map, Value};
 use std::ops::RangeInclusive;
 
@@ -22,6 +22,21 @@ pub(super) fn kind(value: &Value) -> &'static str {
         Value::String(_) => "a string",
         Value::Array(_) => "a list",
         Value::Object(_) => "an object",
+    }
+}
+
+/// Each text as if it were an address, which it should often be.
+fn without_passwords(value: &Value) -> Value {
+    match value {
+        Value::String(text) => Value::String(redact_address(text)),
+        Value::Array(items) => items.iter().map(without_passwords).collect(),
+        Value::Object(members) => {
+            let clean = members.iter();
+            clean
+                .map(|(key, member)| (key.clone(), without_passwords(member)))
+                .collect()
+        }
+        other => other.clone(),
     }
 }
 
@@ -59,7 +74,7 @@ impl Reader {
             Value::String(text) if text.trim().is_empty() => "an empty string".to_owned(),
             other => {
                 // An address may hold a password, and this ends up in logs.
-                let text = redact(&other.to_string(), &[]);
+                let text = redact(&without_passwords(other).to_string(), &[]);
                 format!("{} {}", kind(other), lifecycle::text::cut_bytes(&text, 80))
             }
         };

@@ -1,8 +1,8 @@
 //! The archive that is uploaded: found, looked into, and given the configuration.
 //!
-//! `cargo xtask package` makes one per automation: the executable (perhaps packed, with what unpacks
-//! it) and an example `config.json` at the top of a `.tar.gz`. Only `config.json` is replaced, and
-//! the same archive with the same configuration has the same bytes every time.
+//! `cargo xtask package` makes one per automation, a `.tar.gz` with the executable in `bin/` (perhaps
+//! packed, with what unpacks it) and an example `config.json` at the top. Only `config.json` is
+//! replaced, and the same archive with the same configuration has the same bytes every time.
 
 use crate::run::Automation;
 use flate2::read::MultiGzDecoder;
@@ -61,16 +61,17 @@ pub(super) enum ArchiveError {
     /// A file would be where workspaces go.
     #[error(
         "{source_name}: a run on a shared agent server has its workspaces below `{folder}`, where \
-         this archive puts a file; put the executable into `bin/`, as `cargo xtask package {name}` \
-         does"
+         this archive puts the file `{file}`; {advice}"
     )]
     InTheWay {
         /// The file or address.
         source_name: String,
-        /// The automation.
-        name: &'static str,
         /// The folder of its workspaces.
         folder: &'static str,
+        /// The file's name in the archive.
+        file: String,
+        /// What to do.
+        advice: String,
     },
 }
 
@@ -165,21 +166,32 @@ impl Archive {
     pub(super) fn entrypoint(&self, automation: Automation) -> Result<String, ArchiveError> {
         let name = automation.name();
         let packed = format!("{name}.");
-        let is_executable = |file: &str| file == name || file.starts_with(&packed);
-        let start = ["", "bin/"].into_iter().find_map(|folder| {
+        let executable_in = |folder: &str| {
             let mut inside = self
                 .names
                 .iter()
                 .filter_map(|name| name.strip_prefix(folder));
-            inside.any(is_executable).then(|| format!("{folder}{name}"))
-        });
-        let start = start.ok_or_else(|| self.holds_another(name))?;
+            inside.find(|file| *file == name || file.starts_with(&packed))
+        };
+        let (at_top, in_bin) = (executable_in(""), executable_in("bin/"));
+        let start = match (at_top, in_bin) {
+            (Some(_), _) => name.to_owned(),
+            (None, Some(_)) => format!("bin/{name}"),
+            (None, None) => return Err(self.holds_another(name)),
+        };
         let folder = automation.area().folder();
-        if start == folder || self.names.iter().any(|name| name == folder) {
+        let executable = at_top.filter(|_| start == folder);
+        let file = self.names.iter().find(|name| *name == folder);
+        if let Some(file) = executable.or(file.map(String::as_str)) {
             return Err(ArchiveError::InTheWay {
                 source_name: self.source.clone(),
-                name,
                 folder,
+                file: file.to_owned(),
+                advice: if executable.is_some() && in_bin.is_none() {
+                    format!("put the executable into `bin/`, as `cargo xtask package {name}` does")
+                } else {
+                    "leave it out, or put it into another folder".to_owned()
+                },
             });
         }
         Ok(format!("./{start}"))

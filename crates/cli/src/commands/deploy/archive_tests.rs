@@ -117,14 +117,44 @@ fn a_run_starts_the_executable_where_it_lies_or_is_unpacked() {
 
 #[test]
 fn no_file_may_stand_where_workspaces_go() {
-    for (automation, entries) in [
-        (Automation::News, &["news-digest"][..]),
-        (Automation::News, &["./news-digest.xz", "setup.sh"]),
+    let (move_it, leave_it_out) = ("put the executable into `bin/`", "leave it out");
+    for (automation, entries, file, advice) in [
+        (
+            Automation::News,
+            &["news-digest"][..],
+            "news-digest",
+            move_it,
+        ),
+        (
+            Automation::News,
+            &["./news-digest.xz", "setup.sh"],
+            "news-digest.xz",
+            move_it,
+        ),
+        (
+            Automation::News,
+            &["news-digest", "bin/news-digest"],
+            "news-digest",
+            leave_it_out,
+        ),
         (
             Automation::Review,
             &["bin/github-pr-reviewer", "repositories"],
+            "repositories",
+            leave_it_out,
         ),
-        (Automation::Issue, &["gitlab-issue-to-mr", "./issue-to-mr"]),
+        (
+            Automation::Review,
+            &["github-pr-reviewer", "repositories"],
+            "repositories",
+            leave_it_out,
+        ),
+        (
+            Automation::Issue,
+            &["gitlab-issue-to-mr", "./issue-to-mr"],
+            "issue-to-mr",
+            leave_it_out,
+        ),
     ] {
         let entries: Vec<_> = entries
             .iter()
@@ -132,7 +162,15 @@ fn no_file_may_stand_where_workspaces_go() {
             .collect();
         let archive = Archive::of_bytes("a", packed(&entries)).unwrap();
         let error = archive.check(automation).unwrap_err();
-        assert!(matches!(error, ArchiveError::InTheWay { .. }), "{error}");
+        assert!(
+            matches!(&error, ArchiveError::InTheWay { file: found, .. } if found == file),
+            "{error}"
+        );
+        let error = error.to_string();
+        assert!(error.contains(&format!("file `{file}`")), "{error}");
+        assert!(error.contains(advice), "{error}");
+        let other = [move_it, leave_it_out].map(|advice| error.contains(advice));
+        assert_ne!(other[0], other[1], "{error}");
     }
     // A folder of that name is none.
     let inside = packed(&[

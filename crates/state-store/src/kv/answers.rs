@@ -59,9 +59,9 @@ impl Answer<'_> {
     fn in_words(&self) -> String {
         let said = match self.code() {
             Some(code) => code,
-            None => String::from_utf8_lossy(&self.body[..self.body.len().min(400)]).into_owned(),
+            None => http_client::start_of_text(self.body).into_owned(),
         };
-        let said = lifecycle::text::one_line(&said);
+        let said = lifecycle::text::one_line(&http_client::redact(&said, &[]));
         if said.is_empty() {
             return format!("status {}", self.status);
         }

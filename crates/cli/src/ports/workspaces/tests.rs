@@ -11,7 +11,13 @@ async fn what_is_not_ours_is_told_from_what_the_disk_refuses() {
     let ours = port(folder.path());
     let dir = ours.create(&["2026-08-18"]).await.unwrap();
     assert_eq!(dir, ours.path_of(&["2026-08-18"]));
-    assert!(ours.exists(&dir).await && !ours.exists("/etc").await);
+    for (dir, is_there) in [
+        (dir.as_str(), true),
+        (&ours.path_of(&["2026-08-19"]), false),
+        ("/etc", false),
+    ] {
+        assert_eq!(ours.exists(dir).await, Ok(is_there), "{dir}");
+    }
     assert_eq!(
         ours.read_file("/etc", "hostname", 10).await,
         Err(WorkspaceError::OutsideRoots { dir: "/etc".into() })

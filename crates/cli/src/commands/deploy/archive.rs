@@ -4,6 +4,8 @@
 //! packed, with what unpacks it) and an example `config.json` at the top. Only `config.json` is
 //! replaced, and the same archive with the same configuration has the same bytes every time.
 
+mod error;
+
 use crate::run::Automation;
 use flate2::read::MultiGzDecoder;
 use flate2::{Compression, GzBuilder};
@@ -11,69 +13,14 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use tar::{Builder, EntryType, Header};
 
+pub(super) use error::ArchiveError;
+
 /// The name of the configuration in an archive.
 const CONFIG: &str = "config.json";
 /// Bytes that an archive may unpack to; ours are a few MiB.
 const MOST_UNPACKED: u64 = 512 << 20;
 /// Names that an error shows.
 const SHOWN: usize = 8;
-
-/// What is wrong with an archive.
-#[derive(Debug, thiserror::Error)]
-pub(super) enum ArchiveError {
-    /// There is none where one is looked for.
-    #[error(
-        "there is no archive of {name}: looked for {places}; make one with `cargo xtask package \
-         {name}`, or name one with --archive"
-    )]
-    NotFound {
-        /// The automation.
-        name: &'static str,
-        /// Where it was looked for.
-        places: String,
-    },
-    /// The file cannot be read.
-    #[error("{path}: cannot be read ({source})")]
-    Unreadable {
-        /// The file.
-        path: String,
-        /// Why.
-        source: io::Error,
-    },
-    /// It is no `.tar.gz`, or not a whole one.
-    #[error("{source_name}: not a whole .tar.gz archive ({detail})")]
-    Damaged {
-        /// The file or address.
-        source_name: String,
-        /// What is wrong.
-        detail: String,
-    },
-    /// It holds something else.
-    #[error("{source_name}: this is no archive of {name}: it holds {found}")]
-    Other {
-        /// The file or address.
-        source_name: String,
-        /// The automation.
-        name: &'static str,
-        /// Its entries.
-        found: String,
-    },
-    /// A file would be where workspaces go.
-    #[error(
-        "{source_name}: a run on a shared agent server has its workspaces below `{folder}`, where \
-         this archive puts the file `{file}`; {advice}"
-    )]
-    InTheWay {
-        /// The file or address.
-        source_name: String,
-        /// The folder of its workspaces.
-        folder: &'static str,
-        /// The file's name in the archive.
-        file: String,
-        /// What to do.
-        advice: String,
-    },
-}
 
 /// An archive, and what is in it.
 #[derive(Clone, Debug)]
@@ -321,5 +268,4 @@ fn find(
 }
 
 #[cfg(test)]
-#[path = "archive_tests.rs"]
 mod tests;

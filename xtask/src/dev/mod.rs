@@ -32,13 +32,7 @@ pub(crate) fn run(automations: &[String]) -> Result<(), TaskError> {
             )));
         }
     }
-    run_command(&mut cargo(&[
-        "build",
-        "--quiet",
-        "--package",
-        "cli",
-        "--bins",
-    ]))?;
+    run_command(&mut cargo(&["build", "--package", "cli", "--bins"]))?;
     for (name, play) in PLAYS {
         if automations.is_empty() || automations.iter().any(|wanted| wanted == name) {
             heading(name);

@@ -29,13 +29,7 @@ pub(super) const A_MINUTE: f64 = 60.0;
 
 /// Builds the binaries, for debugging.
 pub(super) fn build() -> Result<(), TaskError> {
-    run(&mut cargo(&[
-        "build",
-        "--quiet",
-        "--package",
-        "cli",
-        "--bins",
-    ]))
+    run(&mut cargo(&["build", "--package", "cli", "--bins"]))
 }
 
 /// The services that several parts share, because starting them takes seconds, and the model that

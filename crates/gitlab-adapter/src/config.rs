@@ -112,9 +112,10 @@ fn read_project(spec: &str, api: &Url) -> Result<ProjectPath, String> {
             ));
         }
         parts.drain(..root.len());
-        if parts.first().is_some_and(|first| first == "groups") {
-            return Err("it is the address of a group".to_owned());
-        }
+    }
+    // No group can be called so.
+    if parts.first().is_some_and(|first| first == "groups") {
+        return Err("it is the address of a group".to_owned());
     }
     if let Some(end) = parts
         .iter()

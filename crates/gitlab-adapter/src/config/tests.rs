@@ -204,6 +204,8 @@ fn what_names_no_project_is_refused() {
         "group/...",
         "group/.",
         "group/.git",
+        "groups/acme/-/issues",
+        "groups/acme/widget",
         "group/service.git.git",
         "group/service.atom",
         "group.git/service",

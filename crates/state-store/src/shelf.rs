@@ -227,6 +227,13 @@ async fn adopt<S: Shelf>(
     }
 }
 
+/// Makes sure that what is to be written can be read again: a document that breaks its schema would be
+/// set aside by the next reader, and the change with it.
+pub(crate) fn check<S: Shelf>(shelf: &S, spot: &Spot<S::Stamp>) -> Result<(), StoreError> {
+    let followed = spot.document.check();
+    followed.map_err(|error| failed(shelf, &spot.name, error, None))
+}
+
 fn failed<S: Shelf>(
     shelf: &S,
     name: &str,

@@ -91,6 +91,14 @@ impl Document {
         Ok(Self { schema, fields })
     }
 
+    /// Whether it follows its schema, so that it can be read again.
+    ///
+    /// # Errors
+    /// [`DocumentError::Unreadable`] with the field that does not.
+    pub fn check(&self) -> Result<(), DocumentError> {
+        self.schema.check(&self.fields)
+    }
+
     /// The document as JSON.
     pub fn to_value(&self) -> Value {
         Value::Object(self.fields.clone())

@@ -50,6 +50,24 @@ pub(super) async fn keeping_writes_nothing<B: Backend>(backend: &B) -> Verdict {
     same("what is stored", &backend.stored(&slot).await?, &None)
 }
 
+pub(super) async fn what_could_not_be_read_is_not_written<B: Backend>(backend: &B) -> Verdict {
+    let slot = review("broken");
+    let store = backend.open(&slot, "r1")?;
+    let written = store.update(&mut claim("1:label:1", "c")).await;
+    let written = written.map_err(text)?;
+    let mut breaks = |document: &mut Document| {
+        document.set("reviews", "none");
+        Change::Write
+    };
+    let refused = store.update(&mut breaks).await;
+    ensure(
+        matches!(&refused, Err(StoreError::Document { error: DocumentError::Unreadable(why), .. }) if why.contains("reviews")),
+        || format!("a document that breaks its schema was answered {refused:?}"),
+    )?;
+    let found = backend.open(&slot, "r2")?.load().await.map_err(text)?;
+    same("the document", &found, &written)
+}
+
 pub(super) async fn a_write_names_its_run<B: Backend>(backend: &B) -> Verdict {
     let slot = review("written-by");
     let store = backend.open(&slot, "run-17")?;

@@ -38,6 +38,7 @@ suite! {
     documents::keeping_writes_nothing,
     documents::a_write_names_its_run,
     documents::a_change_gets_the_fresh_document,
+    documents::what_could_not_be_read_is_not_written,
     documents::what_it_does_not_know_survives,
     documents::a_newer_version_is_refused_untouched,
     documents::what_cannot_be_read_is_set_aside,

@@ -17,7 +17,7 @@ use crate::location::Slot;
 use crate::location::name::{digest, fit};
 use crate::notes::Notes;
 use crate::settings::{Signature, StoreEnv, Timing};
-use crate::shelf::{Held, Names, Shelf, Spot, Under, locate};
+use crate::shelf::{self, Held, Names, Shelf, Spot, Under, locate};
 use disk::{Care, in_background};
 use lifecycle::document::{Document, size};
 use lifecycle::ports::{Change, Guard, Store, StoreError};
@@ -250,7 +250,10 @@ impl Store for FileStore {
         let mut spot = locate(self, &self.slot, &self.names()).await?;
         match change(&mut spot.document) {
             Change::Keep if !spot.must_write => Ok(spot.document),
-            Change::Keep | Change::Write => self.write(spot, lock).await,
+            Change::Keep | Change::Write => {
+                shelf::check(self, &spot)?;
+                self.write(spot, lock).await
+            }
         }
     }
 

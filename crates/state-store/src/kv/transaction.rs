@@ -3,7 +3,7 @@
 use super::KvStore;
 use super::http::place;
 use super::wire::{Condition, Put, Wire};
-use crate::shelf::{Held, Spot, Under, locate};
+use crate::shelf::{self, Held, Spot, Under, locate};
 use lifecycle::document::{Document, size};
 use lifecycle::ports::{Change, StoreError};
 use serde_json::json;
@@ -52,8 +52,11 @@ impl<W: Wire> KvStore<W> {
                     return Ok(spot.document);
                 }
                 self.settle(&progress).await;
-            } else if let Some(document) = self.write(spot, started, &mut progress).await? {
-                return Ok(document);
+            } else {
+                shelf::check(self, &spot)?;
+                if let Some(document) = self.write(spot, started, &mut progress).await? {
+                    return Ok(document);
+                }
             }
         }
         Err(StoreError::Contended {

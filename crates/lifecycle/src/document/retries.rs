@@ -15,6 +15,14 @@ pub struct Retry {
     pub last_error: String,
 }
 
+impl Retry {
+    /// When it goes on, and what stood against it.
+    pub(crate) fn in_words(&self) -> String {
+        let at = crate::moment::rfc3339(self.next_try);
+        format!("next try after {at}; last time: {}", self.last_error)
+    }
+}
+
 impl Document {
     /// What is remembered of a task's failed attempts.
     pub fn retry(&self, task: &str) -> Option<Retry> {

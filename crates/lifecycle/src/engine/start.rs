@@ -72,9 +72,7 @@ impl<X: World, P: Policy> Engine<'_, X, P> {
         let run = self.run;
         let retry = self.desk.current().retry(&trigger.task);
         if let Some(retry) = retry.filter(|retry| retry.next_try > self.now()) {
-            let at = crate::moment::rfc3339(retry.next_try);
-            let detail = format!("next try after {at}; last time: {}", retry.last_error);
-            return Some((SkipReason::BackingOff, detail));
+            return Some((SkipReason::BackingOff, retry.in_words()));
         }
         if run.agents_full.get() {
             return Some((SkipReason::AgentServerFull, String::new()));

@@ -262,8 +262,7 @@ impl<F: Feeds> Policy for NewsPolicy<'_, F> {
         }
         let task = identity::day_task(&day);
         if let Some(retry) = document.retry(&task).filter(|retry| retry.next_try > now) {
-            let detail = format!("last time: {}", retry.last_error);
-            let skipped = vec![(day, SkipReason::BackingOff, detail)];
+            let skipped = vec![(day, SkipReason::BackingOff, retry.in_words())];
             return Ok(Discovery {
                 skipped,
                 ..Discovery::default()

@@ -132,7 +132,7 @@ pub(super) struct Order {
     pub(super) name: Option<String>,
     /// When it runs, as five fields of cron
     ///
-    /// Default: news-digest '0 7 * * *', the others '*/5 * * * *'; with --update,
+    /// Default: news-digest '*/15 7-9 * * *', the others '*/5 * * * *'; with --update,
     /// what it is now.
     #[arg(long, value_name = "CRON", verbatim_doc_comment)]
     pub(super) schedule: Option<String>,

@@ -12,7 +12,7 @@ pub enum TargetError {
     #[error(transparent)]
     Forge(#[from] ForgeError),
     /// Every configured feed failed.
-    #[error("all {count} feeds failed, the first with: {first}")]
+    #[error("no feed could be read, of {count} configured; the first: {first}")]
     AllFeedsFailed {
         /// How many feeds are configured.
         count: usize,

@@ -182,7 +182,11 @@ fn in_words(feed: &Feed) -> String {
         fact("id", entry.id.as_deref().unwrap_or("none"), 400);
         fact("published", published.as_deref().unwrap_or("undated"), 40);
         fact("keys", &entry.keys.join(", "), 100);
-        fact("summary", or(&entry.summary, "none"), 300);
+        fact(
+            "summary",
+            or(&entry.summary, "none, or a few words only"),
+            300,
+        );
     }
     lines.join("\n")
 }

@@ -54,6 +54,11 @@ impl<'a> Wiring<'a> {
         let client = Client::new(policy).map_err(|error| RunError::Setup(error.to_string()))?;
         let dry_run = given.options.dry_run;
         let connection = connection(environment, shared, dry_run)?;
+        if connection.is_none() {
+            given.console.warning(
+                "AGENT_SERVER_URL is not set: without --dry-run, nothing could be started",
+            );
+        }
         let secrets_from = connection
             .clone()
             .map(|connection| AgentServer::new(client.clone(), connection));

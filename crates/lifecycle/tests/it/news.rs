@@ -271,7 +271,9 @@ async fn some_failed_feeds_are_told_and_all_failed_feeds_fail() {
     let report = world.poll("run-1", &feeds.policy()).await;
     assert_eq!(
         report.error.as_deref(),
-        Some("all 2 feeds failed, the first with: https://example.test/feed-0: HTTP 500")
+        Some(
+            "no feed could be read, of 2 configured; the first: https://example.test/feed-0: HTTP 500"
+        )
     );
     assert_eq!(world.status(TODAY), "none");
 }

@@ -6,6 +6,7 @@
 //! worked on. An instance may live below a path of its host; its API is then below that path too.
 
 use forge_http::address::{self, Place, Site, elsewhere, is_of_site, shown, without_query};
+use lifecycle::text::cut_chars;
 use url::Url;
 
 /// What is wrong with a configured value.
@@ -106,10 +107,8 @@ fn read_project(spec: &str, api: &Url) -> Result<ProjectPath, String> {
             .filter(|part| !part.is_empty())
             .collect();
         if parts.len() < root.len() || parts.iter().zip(&root).any(|(part, root)| part != root) {
-            return Err(format!(
-                "it is not below {}, where the GitLab is",
-                web_path(api)
-            ));
+            let root = cut_chars(web_path(api), 80);
+            return Err(format!("it is not below {root}, where the GitLab is"));
         }
         parts.drain(..root.len());
     }

@@ -263,3 +263,13 @@ fn the_site_is_where_the_api_is_below() {
         assert_eq!(web_root(&api_base(api).unwrap()), web);
     }
 }
+
+#[test]
+fn errors_are_short_whatever_the_address_of_the_instance() {
+    let instance = format!("https://git.example.com/{}", "é".repeat(1000));
+    let error = project("https://git.example.com/group/service", &instance).unwrap_err();
+    assert!(
+        error.contains("it is not below /") && error.len() < 300,
+        "{error}"
+    );
+}

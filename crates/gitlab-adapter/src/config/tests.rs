@@ -268,6 +268,7 @@ fn the_site_is_where_the_api_is_below() {
 fn errors_are_short_whatever_the_address_of_the_instance() {
     let instance = format!("https://git.example.com/{}", "é".repeat(1000));
     let error = project("https://git.example.com/group/service", &instance).unwrap_err();
+    let error = error.to_string();
     assert!(
         error.contains("it is not below /") && error.len() < 300,
         "{error}"

@@ -1,35 +1,17 @@
 //! Claims whose run has died, when looking after them does not work out either.
 
-use crate::world::github::{GitHub, REPO, commit, no_access};
-use crate::world::{AUTOMATION, MINUTE, NOW, World, started};
-use lifecycle::document::{Document, Field, REVIEW, Record, Status};
-use lifecycle::identity::{Kind, conversation_id, marker};
+use crate::world::github::{GitHub, no_access};
+use crate::world::scenes::pull;
+use crate::world::scenes::pull::{DIR, TASK};
+use crate::world::{MINUTE, NOW, World, started};
+use lifecycle::document::{Document, Field, Status};
+use lifecycle::identity::{Kind, marker};
 use lifecycle::ports::Conversation;
 
-const TASK: &str = "4:label:4";
-const DIR: &str = "/root/acme__widget/pr-4-bbbbbbbbbbbb";
-
-/// A world in which run-1 died in the middle of setting up, 20 minutes ago; the label is off again.
+/// The label is off again.
 fn after_a_death() -> (World, GitHub, String) {
-    let world = World::new(&REVIEW, REPO);
-    let github = GitHub::new(&world);
-    github.open(4, 'b');
-    let id = conversation_id(AUTOMATION, REPO, TASK);
-    let mut record = Record::default();
-    record
-        .set_status(Status::Starting)
-        .set(Field::PrNumber, 4)
-        .set(Field::HeadSha, commit('b'))
-        .set(Field::LabelEventId, 4)
-        .set(Field::ConversationId, id.as_str())
-        .set(Field::WorkspaceDir, DIR)
-        .set(Field::LastActivity, NOW - 20.0 * MINUTE)
-        .set(Field::LeaseOwner, "run-1")
-        .set(Field::LeaseUntil, NOW - 5.0 * MINUTE);
-    world.store.edit(|document| {
-        document.put_record(TASK, record);
-    });
-    world.workspaces.make(DIR);
+    let (world, github, id) = pull::after_a_death();
+    github.change(4, |details| details.pull.labels.clear());
     (world, github, id)
 }
 

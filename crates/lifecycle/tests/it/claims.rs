@@ -1,22 +1,14 @@
 //! One start per trigger: claims, claim keys, and directories.
 
-use crate::world::github::{GitHub, REPO, commit};
-use crate::world::{AUTOMATION, MINUTE, NOW, World, finished, fixture, reason, run, started};
+use crate::world::github::{REPO, commit};
+use crate::world::scenes::pull::{TASK, world};
+use crate::world::{AUTOMATION, MINUTE, NOW, finished, fixture, reason, run, started};
 use futures_util::future::join_all;
-use lifecycle::document::{Document, Field, REVIEW, Record, Status};
+use lifecycle::document::{Document, Field, Record, Status};
 use lifecycle::identity::{Kind, conversation_id, marker};
 use lifecycle::ports::Conversation;
 use lifecycle::report::SkipReason;
 use serde_json::json;
-
-const TASK: &str = "4:label:4";
-
-fn world() -> (World, GitHub) {
-    let world = World::new(&REVIEW, REPO);
-    let github = GitHub::new(&world);
-    github.open_labelled(4);
-    (world, github)
-}
 
 /// Claim, then everything slow; the conversation's id and place are written before it exists.
 #[tokio::test]

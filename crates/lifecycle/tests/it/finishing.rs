@@ -1,29 +1,19 @@
 //! One finish per task: leases, marks, and attempts.
 
-use crate::world::github::{GitHub, REPO, limited, no_access, refused, unavailable};
-use crate::world::{MINUTE, World, finished, run, started};
+use crate::world::github::{GitHub, limited, no_access, refused, unavailable};
+use crate::world::scenes::pull::{TASK, at_work};
+use crate::world::{MINUTE, World, finished, run};
 use futures_util::future::join_all;
-use lifecycle::document::{Document, Field, REVIEW, Status};
+use lifecycle::document::{Document, Field, Status};
 use lifecycle::identity::{Kind, marker};
 use lifecycle::ports::Conversation;
 use serde_json::json;
 
-const TASK: &str = "4:label:4";
-
 /// A world in which a review has ended without having been published.
 async fn ended() -> (World, GitHub) {
-    let world = World::new(&REVIEW, REPO);
-    let github = GitHub::new(&world);
-    github.open_labelled(4);
-    let report = world.poll("run-1", &github.policy()).await;
-    assert_eq!(started(&report), [TASK]);
-    world.agents.is(
-        &world.conversation(TASK),
-        Conversation::Finished,
-        "Looks good.",
-    );
+    let (world, github, id) = at_work().await;
+    world.agents.is(&id, Conversation::Finished, "Looks good.");
     world.pass(MINUTE);
-    world.log.clear();
     (world, github)
 }
 

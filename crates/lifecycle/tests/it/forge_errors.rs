@@ -1,13 +1,11 @@
 //! GitLab and git fail at each call of finishing in turn: nothing is lost, told twice or given up
 //! for it.
 
-use crate::world::gitlab::{GitLab, PROJECT, lasting, passing};
-use crate::world::{MINUTE, World, finished, started};
-use lifecycle::document::{Field, ISSUE};
+use crate::world::gitlab::{GitLab, lasting, passing};
+use crate::world::scenes::issue::{BRANCH, TASK, ended_with};
+use crate::world::{MINUTE, World, finished};
+use lifecycle::document::Field;
 use lifecycle::ports::{Conversation, ForgeError, PushError};
-
-const TASK: &str = "42:label:123";
-const BRANCH: &str = "openhands/issue-42";
 
 /// The calls of finishing, with how many of that name come before in the same poll.
 const KEEPING: [(&str, usize); 7] = [
@@ -20,19 +18,6 @@ const KEEPING: [(&str, usize); 7] = [
     ("note", 0),
 ];
 const OPENING: (&str, usize) = ("open", 0);
-
-/// A world in which the conversation has ended like this, with two commits.
-async fn ended(how: Conversation) -> (World, GitLab) {
-    let world = World::new(&ISSUE, PROJECT);
-    let gitlab = GitLab::new(&world);
-    gitlab.open_labelled(42, 123);
-    let report = world.poll("run-1", &gitlab.policy()).await;
-    assert_eq!(started(&report), [TASK]);
-    world.agents.is(&world.conversation(TASK), how, "Done.");
-    gitlab.commits(2);
-    world.pass(MINUTE);
-    (world, gitlab)
-}
 
 /// Polls once while something fails, and checks that everything is still there and, if it will not
 /// pass by itself, that the attempt counts.
@@ -94,7 +79,7 @@ async fn work_is_delivered_after_any_call_of_the_forge_has_failed() {
     for (call, before) in KEEPING.into_iter().chain([OPENING]) {
         for (error, counts) in both_kinds() {
             let what = format!("{call}, {before} before: {error}");
-            let (world, gitlab) = ended(Conversation::Finished).await;
+            let (world, gitlab) = ended_with(Conversation::Finished, 2).await;
             gitlab.fails_after(before, call, error);
             fails_once(&world, &gitlab, counts, &what).await;
             is_delivered(&world, &gitlab, &what).await;
@@ -108,7 +93,7 @@ async fn work_of_a_failed_conversation_is_kept_after_any_call_of_the_forge_has_f
     for (call, before) in KEEPING {
         for (error, counts) in both_kinds() {
             let what = format!("{call}, {before} before: {error}");
-            let (world, gitlab) = ended(Conversation::Error).await;
+            let (world, gitlab) = ended_with(Conversation::Error, 2).await;
             gitlab.fails_after(before, call, error);
             fails_once(&world, &gitlab, counts, &what).await;
             is_kept(&world, &gitlab, &what).await;
@@ -130,7 +115,7 @@ async fn work_survives_git_that_fails() {
         for (error, counts) in &errors {
             for at_push in [false, true] {
                 let what = format!("{how:?}, at push: {at_push}, {error}");
-                let (world, gitlab) = ended(how).await;
+                let (world, gitlab) = ended_with(how, 2).await;
                 if at_push {
                     gitlab.push_fails(error.clone());
                 } else {
@@ -152,7 +137,7 @@ async fn work_survives_git_that_fails() {
 async fn a_merge_request_that_cannot_be_judged_is_not_opened_again() {
     for (error, counts) in both_kinds() {
         let what = error.to_string();
-        let (world, gitlab) = ended(Conversation::Finished).await;
+        let (world, gitlab) = ended_with(Conversation::Finished, 2).await;
         gitlab.merge_request(57, BRANCH, world.clock.now.get());
         gitlab.fails("contains", error);
         fails_once(&world, &gitlab, counts, &what).await;
@@ -167,7 +152,7 @@ async fn an_answer_is_told_after_the_note_has_failed() {
     for call in ["notes", "note"] {
         for (error, counts) in both_kinds() {
             let what = format!("{call}: {error}");
-            let (world, gitlab) = ended(Conversation::Finished).await;
+            let (world, gitlab) = ended_with(Conversation::Finished, 2).await;
             gitlab.commits(0);
             gitlab.fails(call, error);
             fails_once(&world, &gitlab, counts, &what).await;
@@ -181,7 +166,7 @@ async fn an_answer_is_told_after_the_note_has_failed() {
 /// Three refusals, and the work of a conversation that failed is given up, with the reason told.
 #[tokio::test]
 async fn work_that_cannot_be_kept_is_given_up_after_three_attempts() {
-    let (world, gitlab) = ended(Conversation::Error).await;
+    let (world, gitlab) = ended_with(Conversation::Error, 2).await;
     let rule = "remote: GitLab: branch names must start with a ticket";
     for attempt in 1..=3_u64 {
         gitlab.push_fails(PushError::Refused(rule.into()));

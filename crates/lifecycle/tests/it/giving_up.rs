@@ -1,25 +1,10 @@
 //! After three attempts an issue's work is given up: what there is of it is recorded, kept and told.
 
 use crate::world::gitlab::{BASE, GitLab, PROJECT, lasting, passing};
+use crate::world::scenes::issue::{BRANCH, TASK, ended_with};
 use crate::world::{MINUTE, NOW, World, finished, started};
 use lifecycle::document::{Field, ISSUE, Record, Status};
 use lifecycle::ports::{Conversation, PushError};
-
-const TASK: &str = "42:label:123";
-const BRANCH: &str = "openhands/issue-42";
-
-/// A world in which the conversation has ended like this, with two commits.
-async fn ended(how: Conversation) -> (World, GitLab) {
-    let world = World::new(&ISSUE, PROJECT);
-    let gitlab = GitLab::new(&world);
-    gitlab.open_labelled(42, 123);
-    let report = world.poll("run-1", &gitlab.policy()).await;
-    assert_eq!(started(&report), [TASK]);
-    world.agents.is(&world.conversation(TASK), how, "Done.");
-    gitlab.commits(2);
-    world.pass(MINUTE);
-    (world, gitlab)
-}
 
 fn declined() -> PushError {
     PushError::Refused("pre-receive hook declined".into())
@@ -60,7 +45,7 @@ async fn a_run_that_waits_leaves_time_between_its_attempts() {
 #[tokio::test]
 async fn a_merge_request_is_recorded_although_the_issue_cannot_be_told() {
     for error in lasting() {
-        let (world, gitlab) = ended(Conversation::Finished).await;
+        let (world, gitlab) = ended_with(Conversation::Finished, 2).await;
         gitlab.merge_request(57, BRANCH, NOW + 30.0);
         for _ in 0..3 {
             gitlab.fails("note", error.clone());
@@ -83,7 +68,7 @@ async fn a_merge_request_is_recorded_although_the_issue_cannot_be_told() {
 async fn nothing_is_given_up_unsaid_while_the_forge_is_out_of_reach() {
     for error in passing() {
         for call in ["notes", "note", "merge requests"] {
-            let (world, gitlab) = ended(Conversation::Finished).await;
+            let (world, gitlab) = ended_with(Conversation::Finished, 2).await;
             for _ in 0..6 {
                 gitlab.push_fails(declined());
             }
@@ -103,7 +88,7 @@ async fn nothing_is_given_up_unsaid_while_the_forge_is_out_of_reach() {
 
 #[tokio::test]
 async fn nothing_is_given_up_while_the_document_cannot_be_read() {
-    let (world, gitlab) = ended(Conversation::Finished).await;
+    let (world, gitlab) = ended_with(Conversation::Finished, 2).await;
     for _ in 0..6 {
         gitlab.push_fails(declined());
     }
@@ -119,7 +104,7 @@ async fn nothing_is_given_up_while_the_document_cannot_be_read() {
 /// The last attempt went on to another branch, because somebody else's work was on the first one.
 #[tokio::test]
 async fn work_is_kept_on_the_branch_that_it_is_on() {
-    let (world, gitlab) = ended(Conversation::Finished).await;
+    let (world, gitlab) = ended_with(Conversation::Finished, 2).await;
     gitlab.push_fails(declined());
     gitlab.push_fails(declined());
     in_vain(&world, &gitlab, 2).await;
@@ -147,7 +132,7 @@ async fn work_that_cannot_be_kept_is_missed_in_the_note() {
         (Conversation::Error, "its conversation ended with an error"),
         (Conversation::Stuck, "it went round in circles"),
     ] {
-        let (world, gitlab) = ended(how).await;
+        let (world, gitlab) = ended_with(how, 2).await;
         for _ in 0..4 {
             gitlab.push_fails(declined());
         }
@@ -166,7 +151,7 @@ async fn work_that_cannot_be_kept_is_missed_in_the_note() {
 /// A disk that does not answer is no proof that there is no work.
 #[tokio::test]
 async fn work_is_not_given_up_because_the_disk_does_not_answer() {
-    let (world, gitlab) = ended(Conversation::Error).await;
+    let (world, gitlab) = ended_with(Conversation::Error, 2).await;
     world.workspaces.reading_fails.set(true);
     in_vain(&world, &gitlab, 1).await;
     assert_eq!(world.workspaces.all().len(), 1);

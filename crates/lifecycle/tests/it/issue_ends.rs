@@ -1,27 +1,11 @@
 //! Ends of an issue's task that do not come about as they should: too late, in the wrong place, or
 //! not yet.
 
-use crate::world::gitlab::{GitLab, PROJECT, passing, refused};
-use crate::world::{MINUTE, World, finished, started};
-use lifecycle::document::{Document, Field, ISSUE};
+use crate::world::gitlab::{GitLab, passing, refused};
+use crate::world::scenes::issue::{BRANCH, TASK, ended_with};
+use crate::world::{MINUTE, World, finished};
+use lifecycle::document::{Document, Field};
 use lifecycle::ports::{AgentError, Conversation, PushError};
-
-const TASK: &str = "42:label:123";
-const BRANCH: &str = "openhands/issue-42";
-
-/// A world in which the conversation has ended like this, with one commit.
-async fn ended(how: Conversation) -> (World, GitLab) {
-    let world = World::new(&ISSUE, PROJECT);
-    let gitlab = GitLab::new(&world);
-    gitlab.open_labelled(42, 123);
-    let report = world.poll("run-1", &gitlab.policy()).await;
-    assert_eq!(started(&report), [TASK]);
-    world.agents.is(&world.conversation(TASK), how, "Done.");
-    gitlab.commits(1);
-    world.pass(MINUTE);
-    world.log.clear();
-    (world, gitlab)
-}
 
 /// Polls once more, and checks that the work is delivered, once.
 async fn is_delivered(world: &World, gitlab: &GitLab, branch: &str) {
@@ -36,7 +20,7 @@ async fn is_delivered(world: &World, gitlab: &GitLab, branch: &str) {
 /// The agent's words belong into the merge request: without them none is opened yet.
 #[tokio::test]
 async fn nothing_is_pushed_before_the_agents_last_words_are_known() {
-    let (world, gitlab) = ended(Conversation::Finished).await;
+    let (world, gitlab) = ended_with(Conversation::Finished, 1).await;
     let error = AgentError::Unavailable("timeout".into());
     world.agents.next_responses.borrow_mut().push_back(error);
     let report = world.poll("run-2", &gitlab.policy()).await;
@@ -55,7 +39,7 @@ async fn nothing_is_pushed_before_the_agents_last_words_are_known() {
 #[tokio::test]
 async fn nothing_is_pushed_or_told_after_the_lease_has_run_out() {
     for (commits, delay) in [(1, 5.0 * MINUTE), (0, 5.0 * MINUTE), (1, 2.2 * MINUTE)] {
-        let (world, gitlab) = ended(Conversation::Finished).await;
+        let (world, gitlab) = ended_with(Conversation::Finished, 1).await;
         gitlab.commits(commits);
         gitlab.delay.set(delay);
         let report = world.poll("run-2", &gitlab.policy()).await;
@@ -79,7 +63,7 @@ async fn nothing_is_pushed_or_told_after_the_lease_has_run_out() {
 #[tokio::test]
 async fn work_for_which_no_branch_is_free_waits() {
     for all_taken in [false, true] {
-        let (world, gitlab) = ended(Conversation::Finished).await;
+        let (world, gitlab) = ended_with(Conversation::Finished, 1).await;
         let names = (2..=11).map(|suffix| format!("{BRANCH}-{suffix}"));
         if all_taken {
             let mut branches = gitlab.branches.borrow_mut();
@@ -108,7 +92,7 @@ async fn work_for_which_no_branch_is_free_waits() {
 /// Somebody resets the state while the work changes its branch: the work is delivered all the same.
 #[tokio::test]
 async fn work_is_delivered_although_its_record_is_removed_meanwhile() {
-    let (world, gitlab) = ended(Conversation::Finished).await;
+    let (world, gitlab) = ended_with(Conversation::Finished, 1).await;
     gitlab.branches.borrow_mut().insert(BRANCH.into());
     gitlab.push_fails(PushError::Taken(BRANCH.into()));
     let reset = Box::new(|document: &mut Document| {
@@ -128,7 +112,7 @@ async fn work_is_delivered_although_its_record_is_removed_meanwhile() {
 /// The store fails while the work changes its branch: it is not pushed where nobody would look.
 #[tokio::test]
 async fn work_is_not_pushed_to_a_branch_that_could_not_be_recorded() {
-    let (world, gitlab) = ended(Conversation::Finished).await;
+    let (world, gitlab) = ended_with(Conversation::Finished, 1).await;
     gitlab.branches.borrow_mut().insert(BRANCH.into());
     gitlab.push_fails(PushError::Taken(BRANCH.into()));
     let limit = world.store.limit.clone();
@@ -155,7 +139,7 @@ async fn work_is_not_pushed_to_a_branch_that_could_not_be_recorded() {
 /// named.
 #[tokio::test]
 async fn a_branch_that_stays_unknown_costs_an_attempt() {
-    let (world, gitlab) = ended(Conversation::Finished).await;
+    let (world, gitlab) = ended_with(Conversation::Finished, 1).await;
     for _ in 0..5 {
         gitlab.fails("open", refused(400));
     }
@@ -176,7 +160,7 @@ async fn a_branch_that_stays_unknown_costs_an_attempt() {
 /// open again.
 #[tokio::test]
 async fn an_issue_that_is_open_again_is_not_given_up() {
-    let (world, gitlab) = ended(Conversation::Running).await;
+    let (world, gitlab) = ended_with(Conversation::Running, 1).await;
     gitlab.change(42, |issue| issue.open = false);
     let reopen: fn(&GitLab) = |gitlab| gitlab.change(42, |issue| issue.open = true);
     let nothing: fn(&GitLab) = |_| {};
@@ -192,7 +176,7 @@ async fn an_issue_that_is_open_again_is_not_given_up() {
 #[tokio::test]
 async fn an_issue_that_cannot_be_asked_for_is_not_given_up() {
     for error in passing() {
-        let (world, gitlab) = ended(Conversation::Running).await;
+        let (world, gitlab) = ended_with(Conversation::Running, 1).await;
         gitlab.change(42, |issue| issue.open = false);
         gitlab.fails("issue", error);
         let before = world.record(TASK);

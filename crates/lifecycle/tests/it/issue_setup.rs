@@ -2,20 +2,11 @@
 //! wrong between the list and the clone.
 
 use crate::world::gitlab::{GitLab, PROJECT, passing};
-use crate::world::{HOUR, MINUTE, NOW, World, reason, run, started};
-use lifecycle::document::{Field, ISSUE, Record, Status, size};
+use crate::world::scenes::issue::{BRANCH, TASK, world};
+use crate::world::{HOUR, MINUTE, NOW, reason, run, started};
+use lifecycle::document::{Field, Record, Status, size};
 use lifecycle::ports::{ForgeError, PushError};
 use lifecycle::report::SkipReason;
-
-const TASK: &str = "42:label:123";
-const BRANCH: &str = "openhands/issue-42";
-
-fn world() -> (World, GitLab) {
-    let world = World::new(&ISSUE, PROJECT);
-    let gitlab = GitLab::new(&world);
-    gitlab.open_labelled(42, 123);
-    (world, gitlab)
-}
 
 fn unavailable() -> ForgeError {
     passing()[1].clone()

@@ -1,19 +1,10 @@
 //! Which issues are worked on, and what is recorded before the work begins.
 
-use crate::world::gitlab::{BASE, GitLab, PROJECT};
-use crate::world::{HOUR, MINUTE, NOW, World, reason, started};
-use lifecycle::document::{Document, Field, ISSUE, Record, Status};
+use crate::world::gitlab::BASE;
+use crate::world::scenes::issue::{BRANCH, TASK, world};
+use crate::world::{HOUR, MINUTE, NOW, reason, started};
+use lifecycle::document::{Document, Field, Record, Status};
 use lifecycle::report::SkipReason;
-
-const TASK: &str = "42:label:123";
-const BRANCH: &str = "openhands/issue-42";
-
-fn world() -> (World, GitLab) {
-    let world = World::new(&ISSUE, PROJECT);
-    let gitlab = GitLab::new(&world);
-    gitlab.open_labelled(42, 123);
-    (world, gitlab)
-}
 
 /// What finishing will need stands in the record before the conversation exists.
 #[tokio::test]

@@ -1,32 +1,12 @@
 //! The ends of an issue's task, and that nothing an agent did is lost.
 
-use crate::world::gitlab::{GitLab, PROJECT};
-use crate::world::{HOUR, MINUTE, World, finished, fixture, started};
-use lifecycle::document::{Field, ISSUE};
+use crate::world::scenes::issue::{TASK, ended};
+use crate::world::{HOUR, MINUTE, finished, fixture};
+use lifecycle::document::Field;
 use lifecycle::error::TargetError;
 use lifecycle::identity::{Kind, marker};
 use lifecycle::policy::Policy as _;
 use lifecycle::ports::{Conversation, ForgeError, Project, PushError, Work};
-
-const TASK: &str = "42:label:123";
-
-fn world() -> (World, GitLab) {
-    let world = World::new(&ISSUE, PROJECT);
-    let gitlab = GitLab::new(&world);
-    gitlab.open_labelled(42, 123);
-    (world, gitlab)
-}
-
-/// A world in which the conversation has ended like this, a minute after its start.
-async fn ended(how: Conversation, words: &str) -> (World, GitLab) {
-    let (world, gitlab) = world();
-    let report = world.poll("run-1", &gitlab.policy()).await;
-    assert_eq!(started(&report), [TASK]);
-    world.agents.is(&world.conversation(TASK), how, words);
-    world.pass(MINUTE);
-    world.log.clear();
-    (world, gitlab)
-}
 
 #[tokio::test]
 async fn nothing_to_push_leaves_the_answer_on_the_issue() {

@@ -1,22 +1,20 @@
 //! Claim and lease keys that hold nothing, cannot be deleted, or have no room.
 
-use crate::world::github::{GitHub, REPO};
+use crate::world::github::GitHub;
+use crate::world::scenes::pull::{self, TASK};
 use crate::world::{MINUTE, World, finished, reason, started};
-use lifecycle::document::{Document, Field, REVIEW, size};
+use lifecycle::document::{Document, Field, size};
 use lifecycle::identity::{Kind, marker};
 use lifecycle::ports::{AgentError, Conversation, StoreError};
 use lifecycle::report::SkipReason;
 use serde_json::json;
 
-const TASK: &str = "4:label:4";
 const KEY: &str = "claim:4:label:4:0";
 const LEASE: &str = "lease:4:label:4:0";
 
 fn world() -> (World, GitHub) {
-    let world = World::new(&REVIEW, REPO);
+    let (world, github) = pull::world();
     world.store.has_guards.set(true);
-    let github = GitHub::new(&world);
-    github.open_labelled(4);
     (world, github)
 }
 

@@ -1,31 +1,11 @@
 //! Work becomes one merge request: opened, found, or taken over.
 
-use crate::world::gitlab::{BASE, GitLab, PROJECT, refused};
-use crate::world::{HOUR, MINUTE, NOW, World, finished, fixture, started};
-use lifecycle::document::{Field, ISSUE};
+use crate::world::gitlab::{BASE, GitLab, refused};
+use crate::world::scenes::issue::{BRANCH, TASK, ended};
+use crate::world::{HOUR, MINUTE, NOW, finished, fixture, started};
+use lifecycle::document::Field;
 use lifecycle::issue::MergeRequestMode;
 use lifecycle::ports::{Conversation, PushError};
-
-const TASK: &str = "42:label:123";
-const BRANCH: &str = "openhands/issue-42";
-
-fn world() -> (World, GitLab) {
-    let world = World::new(&ISSUE, PROJECT);
-    let gitlab = GitLab::new(&world);
-    gitlab.open_labelled(42, 123);
-    (world, gitlab)
-}
-
-/// A world in which the conversation has ended like this, a minute after its start.
-async fn ended(how: Conversation, words: &str) -> (World, GitLab) {
-    let (world, gitlab) = world();
-    let report = world.poll("run-1", &gitlab.policy()).await;
-    assert_eq!(started(&report), [TASK]);
-    world.agents.is(&world.conversation(TASK), how, words);
-    world.pass(MINUTE);
-    world.log.clear();
-    (world, gitlab)
-}
 
 /// The merge request of the branch is asked for before anything else, and taken over.
 #[tokio::test]

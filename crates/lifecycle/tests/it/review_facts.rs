@@ -1,17 +1,8 @@
 //! What GitHub says beside a pull request, or does not say.
 
-use crate::world::github::{GitHub, REPO};
-use crate::world::{World, started};
-use lifecycle::document::REVIEW;
-
-const TASK: &str = "4:label:4";
-
-fn world() -> (World, GitHub) {
-    let world = World::new(&REVIEW, REPO);
-    let github = GitHub::new(&world);
-    github.open_labelled(4);
-    (world, github)
-}
+use crate::world::github::REPO;
+use crate::world::scenes::pull::{TASK, world};
+use crate::world::started;
 
 /// A moved repository is worked on, and the configuration should say where it is now.
 #[tokio::test]

@@ -1,20 +1,12 @@
 //! Which pull requests are reviewed, and at which commit.
 
-use crate::world::github::{GitHub, LABEL, REPO, commit, limited, unavailable};
-use crate::world::{HOUR, MINUTE, NOW, World, fixture, reason, started};
+use crate::world::github::{GitHub, LABEL, commit, limited, unavailable};
+use crate::world::scenes::pull::{TASK, world};
+use crate::world::{HOUR, MINUTE, NOW, fixture, reason, started};
 use lifecycle::document::{Document, Field, REVIEW};
 use lifecycle::policy::{Policy as _, SetupError};
 use lifecycle::report::SkipReason;
 use serde_json::json;
-
-const TASK: &str = "4:label:4";
-
-fn world() -> (World, GitHub) {
-    let world = World::new(&REVIEW, REPO);
-    let github = GitHub::new(&world);
-    github.open_labelled(4);
-    (world, github)
-}
 
 /// What changes between listing and start is seen before anything is claimed.
 #[tokio::test]

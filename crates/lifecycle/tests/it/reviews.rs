@@ -1,6 +1,7 @@
 //! The ends of a review: published, posted, or suppressed.
 
 use crate::world::github::{GitHub, REPO, commit, limited, unavailable};
+use crate::world::scenes::pull::{TASK, world};
 use crate::world::{HOUR, MINUTE, NOW, World, finished, fixture, started};
 use lifecycle::document::{Document, Field, REVIEW};
 use lifecycle::error::TargetError;
@@ -8,15 +9,6 @@ use lifecycle::identity::{Kind, marker};
 use lifecycle::policy::Policy as _;
 use lifecycle::ports::{Conversation, ForgeError};
 use serde_json::json;
-
-const TASK: &str = "4:label:4";
-
-fn world() -> (World, GitHub) {
-    let world = World::new(&REVIEW, REPO);
-    let github = GitHub::new(&world);
-    github.open_labelled(4);
-    (world, github)
-}
 
 /// A world in which the review of commit `bb…` is at work.
 async fn at_work() -> (World, GitHub) {

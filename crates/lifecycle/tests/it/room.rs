@@ -1,19 +1,9 @@
 //! The room of a document: what does not fit is not started, and what has been started fits.
 
-use crate::world::github::{GitHub, REPO};
-use crate::world::{MINUTE, World, reason, run, started};
-use lifecycle::document::REVIEW;
+use crate::world::scenes::pull::{TASK, world};
+use crate::world::{MINUTE, reason, run, started};
 use lifecycle::ports::{Conversation, StoreError};
 use lifecycle::report::SkipReason;
-
-const TASK: &str = "4:label:4";
-
-fn world() -> (World, GitHub) {
-    let world = World::new(&REVIEW, REPO);
-    let github = GitHub::new(&world);
-    github.open_labelled(4);
-    (world, github)
-}
 
 #[tokio::test]
 async fn what_cannot_be_recorded_is_not_started() {

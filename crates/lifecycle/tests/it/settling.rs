@@ -1,23 +1,9 @@
 //! When a conversation is collected, stopped, and its workspace removed.
 
-use crate::world::github::{GitHub, REPO};
-use crate::world::{HOUR, MINUTE, World, finished, fixture, started};
-use lifecycle::document::{Field, REVIEW};
+use crate::world::scenes::pull::{TASK, at_work};
+use crate::world::{HOUR, MINUTE, finished, fixture};
+use lifecycle::document::Field;
 use lifecycle::ports::Conversation;
-
-const TASK: &str = "4:label:4";
-
-/// A world in which a review has just been started.
-async fn at_work() -> (World, GitHub, String) {
-    let world = World::new(&REVIEW, REPO);
-    let github = GitHub::new(&world);
-    github.open_labelled(4);
-    let report = world.poll("run-1", &github.policy()).await;
-    assert_eq!(started(&report), [TASK]);
-    let id = world.conversation(TASK);
-    world.log.clear();
-    (world, github, id)
-}
 
 /// A conversation that is idle before it runs is collected once, when it has finished.
 #[tokio::test]

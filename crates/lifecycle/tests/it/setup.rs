@@ -1,21 +1,13 @@
 //! Setting a task up, and what is undone, remembered and tried again when that fails.
 
-use crate::world::github::{GitHub, REPO};
-use crate::world::{LOST, MINUTE, World, fixture, reason, run, started};
-use lifecycle::document::{Field, REVIEW};
+use crate::world::github::GitHub;
+use crate::world::scenes::pull::{TASK, world};
+use crate::world::{LOST, MINUTE, fixture, reason, run, started};
+use lifecycle::document::Field;
 use lifecycle::identity::{Kind, marker};
 use lifecycle::ports::{AgentError, CheckoutError, Conversation};
 use lifecycle::report::SkipReason;
 use serde_json::json;
-
-const TASK: &str = "4:label:4";
-
-fn world() -> (World, GitHub) {
-    let world = World::new(&REVIEW, REPO);
-    let github = GitHub::new(&world);
-    github.open_labelled(4);
-    (world, github)
-}
 
 #[tokio::test]
 async fn a_failed_setup_gives_claim_and_workspace_back() {

@@ -1,37 +1,10 @@
 //! Claims whose run has died: looked up before anything follows from them.
 
-use crate::world::github::{GitHub, REPO};
-use crate::world::{HOUR, MINUTE, NOW, World, finished, started};
-use lifecycle::document::{Field, REVIEW, Record, Retry, Status};
-use lifecycle::identity::{Kind, conversation_id, marker};
+use crate::world::scenes::pull::{DIR, TASK, after_a_death};
+use crate::world::{HOUR, MINUTE, NOW, finished, started};
+use lifecycle::document::{Field, Retry};
+use lifecycle::identity::{Kind, marker};
 use lifecycle::ports::Conversation;
-
-const TASK: &str = "4:label:4";
-const DIR: &str = "/root/acme__widget/pr-4-bbbbbbbbbbbb";
-
-/// A world in which run-1 died in the middle of setting up, 20 minutes ago.
-fn after_a_death() -> (World, GitHub, String) {
-    let world = World::new(&REVIEW, "acme/widget");
-    let github = GitHub::new(&world);
-    github.open_labelled(4);
-    let id = conversation_id(crate::world::AUTOMATION, REPO, TASK);
-    let mut record = Record::default();
-    record
-        .set_status(Status::Starting)
-        .set(Field::PrNumber, 4)
-        .set(Field::HeadSha, crate::world::github::commit('b'))
-        .set(Field::LabelEventId, 4)
-        .set(Field::ConversationId, id.as_str())
-        .set(Field::WorkspaceDir, DIR)
-        .set(Field::LastActivity, NOW - 20.0 * MINUTE)
-        .set(Field::LeaseOwner, "run-1")
-        .set(Field::LeaseUntil, NOW - 5.0 * MINUTE);
-    world.store.edit(|document| {
-        document.put_record(TASK, record);
-    });
-    world.workspaces.make(DIR);
-    (world, github, id)
-}
 
 #[tokio::test]
 async fn a_claim_with_a_conversation_is_adopted() {

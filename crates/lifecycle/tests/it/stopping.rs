@@ -1,23 +1,10 @@
 //! Conversations that cannot be stopped, or not at once: their workspaces stay until they have.
 
-use crate::world::github::{GitHub, REPO};
-use crate::world::{HOUR, MINUTE, World, finished, started};
-use lifecycle::document::{Field, REVIEW};
+use crate::world::github::GitHub;
+use crate::world::scenes::pull::{TASK, at_work};
+use crate::world::{HOUR, MINUTE, World, finished};
+use lifecycle::document::Field;
 use lifecycle::ports::{AgentError, Conversation};
-
-const TASK: &str = "4:label:4";
-
-/// A world in which a review has just been started.
-async fn at_work() -> (World, GitHub, String) {
-    let world = World::new(&REVIEW, REPO);
-    let github = GitHub::new(&world);
-    github.open_labelled(4);
-    let report = world.poll("run-1", &github.policy()).await;
-    assert_eq!(started(&report), [TASK]);
-    let id = world.conversation(TASK);
-    world.log.clear();
-    (world, github, id)
-}
 
 /// The same, and its pull request was closed: the task has ended, its conversation goes on.
 async fn closed_at_work() -> (World, GitHub, String) {

@@ -1,25 +1,18 @@
 //! Ends that come too late or cannot be recorded, and tasks that are gone by then.
 
-use crate::world::github::{GitHub, REPO, no_access};
-use crate::world::{MINUTE, World, finished, started};
-use lifecycle::document::{Document, Field, REVIEW, Status};
+use crate::world::github::{GitHub, no_access};
+use crate::world::scenes::pull::{TASK, at_work};
+use crate::world::{MINUTE, World, finished};
+use lifecycle::document::{Document, Field, Status};
 use lifecycle::identity::{Kind, marker};
 use lifecycle::ports::Conversation;
 
-const TASK: &str = "4:label:4";
-
 /// A world in which a review has ended without having been published; the label is off again.
 async fn ended() -> (World, GitHub) {
-    let world = World::new(&REVIEW, REPO);
-    let github = GitHub::new(&world);
-    github.open_labelled(4);
-    let report = world.poll("run-1", &github.policy()).await;
-    assert_eq!(started(&report), [TASK]);
-    let id = world.conversation(TASK);
+    let (world, github, id) = at_work().await;
     world.agents.is(&id, Conversation::Finished, "Looks good.");
     github.change(4, |details| details.pull.labels.clear());
     world.pass(MINUTE);
-    world.log.clear();
     (world, github)
 }
 

@@ -6,6 +6,7 @@ pub mod feeds;
 mod git;
 pub mod github;
 pub mod gitlab;
+pub mod scenes;
 mod store;
 mod workspaces;
 

@@ -59,7 +59,8 @@ pub enum StoreError {
         /// Size of the refused value in bytes.
         size: usize,
     },
-    /// The stored document cannot be used. Its bytes are kept.
+    /// The stored document cannot be used, and its bytes are kept; or one that was to be stored breaks its
+    /// schema.
     #[error("{place}: {error}{}", kept.as_ref().map(|k| format!("; the bytes are kept as {k}")).unwrap_or_default())]
     Document {
         /// Which document, where.
@@ -101,6 +102,10 @@ pub trait Store {
     /// was written (where conditional writes are not exclusive), until it answers
     /// [`Change::Keep`] or the store knows that its write stands. So it must be idempotent: "make
     /// it so", not "add one". Returns the document as it stands.
+    ///
+    /// # Errors
+    /// [`StoreError`]; among them [`StoreError::Document`] for a document that breaks its schema, which
+    /// is not written.
     fn update(
         &self,
         change: &mut dyn FnMut(&mut Document) -> Change,

@@ -7,6 +7,7 @@
 
 use crate::error::TaskError;
 use crate::process::root;
+use crate::sources;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -18,7 +19,7 @@ const LEAST: usize = 20;
 /// Checks the page.
 pub(crate) fn run() -> Result<(), TaskError> {
     let page = root().join(PAGE);
-    let text = std::fs::read_to_string(&page).map_err(|error| TaskError::file(&page, error))?;
+    let text = sources::read(&page)?;
     let mut wrong = unproved(&text);
     let named = tests_named(&text);
     if named.len() < LEAST {
@@ -82,16 +83,10 @@ fn folder_of(package: &str) -> PathBuf {
 /// Whether a file below a folder has a test function of that name. A `#[test]` (or one with another
 /// path, or of tokio) stands within the few lines before it.
 fn is_test(folder: &Path, name: &str) -> bool {
-    let Ok(entries) = std::fs::read_dir(folder) else {
-        return false;
-    };
-    entries.flatten().map(|entry| entry.path()).any(|path| {
-        if path.is_dir() {
-            return is_test(&path, name);
-        }
-        let is_source = path.extension().is_some_and(|extension| extension == "rs");
-        is_source && std::fs::read_to_string(&path).is_ok_and(|source| has_test(&source, name))
-    })
+    let files = sources::below(folder).unwrap_or_default();
+    files
+        .iter()
+        .any(|file| sources::read(file).is_ok_and(|source| has_test(&source, name)))
 }
 
 fn has_test(source: &str, name: &str) -> bool {

@@ -5,8 +5,9 @@
 
 use crate::error::TaskError;
 use crate::process::root;
+use crate::sources;
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// Fewer variants than this were read wrongly.
 const LEAST: usize = 100;
@@ -23,8 +24,10 @@ struct Sources {
 /// Checks the crates.
 pub(crate) fn run() -> Result<(), TaskError> {
     let mut crates = BTreeMap::new();
-    for folder in folders(&root().join("crates"))? {
-        crates.insert(folder.clone(), read(&folder)?);
+    for folder in sources::entries(&root().join("crates"))? {
+        if folder.is_dir() {
+            crates.insert(folder.clone(), read(&folder)?);
+        }
     }
     let fuzz = root().join("fuzz/targets");
     crates.insert(fuzz.clone(), read(&fuzz)?);
@@ -67,20 +70,18 @@ pub(crate) fn run() -> Result<(), TaskError> {
 }
 
 fn read(folder: &Path) -> Result<Sources, TaskError> {
-    let mut files = Vec::new();
-    files_below(folder, &mut files)?;
-    let mut sources = Sources::default();
-    for file in files {
-        let text = std::fs::read_to_string(&file).map_err(|error| TaskError::file(&file, error))?;
+    let mut found = Sources::default();
+    for file in sources::below(folder)? {
+        let text = sources::read(&file)?;
         let is_comment = |line: &&str| !line.trim_start().starts_with("//");
         let lines: Vec<&str> = text.lines().filter(is_comment).collect();
         if is_of_tests(&file) {
-            sources.tests.push_str(&lines.join("\n"));
+            found.tests.push_str(&lines.join("\n"));
         } else {
-            sort(&lines, &mut sources);
+            sort(&lines, &mut found);
         }
     }
-    Ok(sources)
+    Ok(found)
 }
 
 /// Parts the code of a file from the modules of tests within it.
@@ -136,30 +137,6 @@ fn names(text: &str, variant: &str) -> bool {
 fn is_of_tests(file: &Path) -> bool {
     file.components().any(|part| part.as_os_str() == "tests")
         || file.to_string_lossy().ends_with("tests.rs")
-}
-
-fn folders(below: &Path) -> Result<Vec<PathBuf>, TaskError> {
-    let mut all = entries(below)?;
-    all.retain(|path| path.is_dir());
-    Ok(all)
-}
-
-fn files_below(folder: &Path, found: &mut Vec<PathBuf>) -> Result<(), TaskError> {
-    for path in entries(folder)? {
-        if path.is_dir() {
-            files_below(&path, found)?;
-        } else if path.extension().is_some_and(|ending| ending == "rs") {
-            found.push(path);
-        }
-    }
-    Ok(())
-}
-
-fn entries(folder: &Path) -> Result<Vec<PathBuf>, TaskError> {
-    let entries = std::fs::read_dir(folder).map_err(|error| TaskError::file(folder, error))?;
-    let paths = entries.map(|entry| entry.map(|entry| entry.path()));
-    let paths: Result<Vec<PathBuf>, _> = paths.collect();
-    paths.map_err(|error| TaskError::file(folder, error))
 }
 
 #[cfg(test)]

@@ -14,6 +14,7 @@ mod kills;
 mod package;
 mod process;
 mod schema;
+mod sources;
 mod supply;
 mod tidy;
 

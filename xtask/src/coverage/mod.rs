@@ -10,6 +10,7 @@ mod lines;
 use crate::console::say;
 use crate::error::TaskError;
 use crate::process::{cargo, command, output, root, run as run_command, target_dir};
+use crate::sources;
 use lines::Lines;
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -33,8 +34,7 @@ pub(crate) fn run() -> Result<(), TaskError> {
         let lines = measure(&tools, package, tested_by)?;
         say(&format!("\n{package}\n{}", lines.table()));
         let readme = root().join("crates").join(package).join("README.md");
-        let text = std::fs::read_to_string(&readme);
-        let text = text.map_err(|error| TaskError::file(&readme, error))?;
+        let text = sources::read(&readme)?;
         let percent = lines.percent();
         match lines::stated(&text) {
             Some(stated) if (stated - percent).abs() <= TOLERANCE => {}
@@ -65,7 +65,7 @@ fn measure(tools: &Tools, package: &str, tested_by: &[&str]) -> Result<Lines, Ta
     let mut merge = command(&tools.profdata);
     // Tests kill processes of theirs, which leave half a file.
     merge.args(["merge", "--sparse", "--failure-mode=all", "--output"]);
-    quiet(merge.arg(&profile).args(files(&ran)?))?;
+    quiet(merge.arg(&profile).args(sources::entries(&ran)?))?;
     let mut export = command(&tools.cov);
     export.args(["export", "--format=lcov", "--instr-profile"]);
     export.arg(&profile);
@@ -116,11 +116,6 @@ fn quiet(command: &mut Command) -> Result<String, TaskError> {
     } else {
         Err(TaskError::found(String::from_utf8_lossy(&done.stderr)))
     }
-}
-
-fn files(folder: &Path) -> Result<Vec<PathBuf>, TaskError> {
-    let entries = std::fs::read_dir(folder).map_err(|error| TaskError::file(folder, error))?;
-    Ok(entries.flatten().map(|entry| entry.path()).collect())
 }
 
 /// The two programs of LLVM.
